@@ -100,7 +100,8 @@ var allowed = map[string]packageRule{
 	"engine/internal/store":              {4950, []string{"engine/internal/llm", "engine/internal/sqlite", "gateway", "internal/atomicfile", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
 	"engine/internal/embed":              {2250, []string{"engine/internal/onnx", "internal/atomicfile", "internal/wait"}, "text to vector"},
 	"engine/internal/onnx":               {60, nil, "a leaf: loads the ONNX Runtime"},
-	"engine/internal/transcribe":         {1200, []string{"engine/internal/confined", "engine/internal/embed", "engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/onnx"}, "sound to text: decoders, the local model, a server"},
+	"engine/internal/sound":              {550, nil, "pure: a recording in, samples out"},
+	"engine/internal/transcribe":         {900, []string{"engine/internal/confined", "engine/internal/embed", "engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/onnx", "engine/internal/sound"}, "sound to text: the local model, a server"},
 	"engine/internal/terms":              {950, []string{"engine/internal/store"}, "words of texts and questions; apart from memory since it knows signs, numbers and affixes; tells texts in more languages from English"},
 	"engine/internal/memory":             {2525, []string{"engine/internal/llm", "engine/internal/store", "engine/internal/terms", "internal/clip"}, "remember and recall"},
 	"engine/internal/recall":             {1125, []string{"engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/quote", "engine/internal/store", "engine/internal/terms", "engine/settings", "gateway", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/injection", "tools/recall"}, "the memory at work; its embedding model also compares tools; chooses the model by the language of the texts"},
@@ -200,9 +201,9 @@ var home = map[string][]string{
 	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/terms", "tools/injection", "tools/file", "tools/file/match", "tools/file/text"},                                 // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/terms"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/onnx", "engine/internal/embed", "engine/internal/transcribe"}, // loads the library; each model has its own inputs
-	"github.com/pion/opus":                         {"engine/internal/transcribe"},
-	"github.com/hajimehoshi/go-mp3":                {"engine/internal/transcribe"},
-	"github.com/mewkiz/flac":                       {"engine/internal/transcribe"},
+	"github.com/pion/opus":                         {"engine/internal/sound"},
+	"github.com/hajimehoshi/go-mp3":                {"engine/internal/sound"},
+	"github.com/mewkiz/flac":                       {"engine/internal/sound"},
 	"github.com/VictoriaMetrics/metrics":           {"engine/internal/metrics"},
 	"golang.org/x/sys":                             {"engine/internal/sqlite", "internal/llamatest", "tools/sandbox", "tools/sandbox/seccomp", "cmd/klawbot/internal/bot"}, // each its own system calls
 	"github.com/landlock-lsm/go-landlock":          {"tools/sandbox"},

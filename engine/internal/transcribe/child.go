@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/confined"
+	"klawbot/engine/internal/sound"
 )
 
 // Kind names Child among the jobs of package confined.
@@ -57,9 +58,9 @@ var (
 // faultOf makes a fault of what is wrong with the file.
 func faultOf(err error) error {
 	switch {
-	case errors.Is(err, errFormat):
+	case errors.Is(err, sound.ErrFormat):
 		return &confined.Fault{Kind: confined.NoDecoder}
-	case errors.Is(err, errBroken):
+	case errors.Is(err, sound.ErrBroken):
 		return &confined.Fault{Kind: confined.Broken, Detail: err.Error()}
 	case errors.Is(err, errTooLong):
 		return &confined.Fault{Kind: confined.TooLong}
@@ -77,12 +78,12 @@ func hear(ctx context.Context, file string, o options) (_ string, heard time.Dur
 		return "", 0, err
 	}
 	defer f.Close() // it was only read
-	sound, finish, err := openAny(ctx, f)
+	recording, finish, err := sound.Open(ctx, f)
 	if err != nil {
 		return "", 0, err
 	}
 	defer finish()
-	p := &parts{from: sound}
+	p := &parts{from: recording}
 	var model *moonshine
 	defer func() {
 		if model != nil {
@@ -92,7 +93,7 @@ func hear(ctx context.Context, file string, o options) (_ string, heard time.Dur
 	var words []string
 	for {
 		part, err := p.next()
-		heard = time.Duration(p.heard) * time.Second / sampleRate
+		heard = time.Duration(p.heard) * time.Second / sound.Rate
 		switch {
 		case errors.Is(err, io.EOF) && len(words) == 0:
 			return "", heard, errNoWords

@@ -4,17 +4,19 @@ import (
 	"errors"
 	"io"
 	"math"
+
+	"klawbot/engine/internal/sound"
 )
 
 // Lengths, in samples. What the model needs grows with the square of the length, and
 // a word must not be cut: a longer text is cut at the quietest place of its last 5
 // seconds.
 const (
-	shortestPart = 10 * sampleRate
-	longestPart  = 15 * sampleRate
-	quiet        = sampleRate * 3 / 10
+	shortestPart = 10 * sound.Rate
+	longestPart  = 15 * sound.Rate
+	quiet        = sound.Rate * 3 / 10
 	// leastPart is filled up with silence: the model needs some length.
-	leastPart = sampleRate
+	leastPart = sound.Rate
 )
 
 // silent is the loudest 300 ms of a part that has nothing to hear, about -50 dBFS. The
@@ -23,7 +25,7 @@ const silent = 0.003
 
 // parts cuts sound at pauses, while it is decoded.
 type parts struct {
-	from  source
+	from  sound.Source
 	held  []float32
 	heard int // samples
 	ended bool
@@ -33,7 +35,7 @@ type parts struct {
 // next is the next part, good until the next call; io.EOF ends them.
 func (p *parts) next() ([]float32, error) {
 	for len(p.held) <= longestPart && !p.ended {
-		piece, err := p.from.next()
+		piece, err := p.from.Next()
 		switch {
 		case err != nil:
 			p.ended = true
@@ -64,7 +66,7 @@ func (p *parts) next() ([]float32, error) {
 // part.
 func quietest(samples []float32) int {
 	best, least := longestPart, math.Inf(1)
-	for at := shortestPart; at+quiet <= longestPart; at += sampleRate / 100 {
+	for at := shortestPart; at+quiet <= longestPart; at += sound.Rate / 100 {
 		if e := energy(samples[at : at+quiet]); e < least {
 			best, least = at+quiet/2, e
 		}

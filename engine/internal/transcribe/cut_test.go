@@ -5,18 +5,20 @@ import (
 	"io"
 	"math"
 	"testing"
+
+	"klawbot/engine/internal/sound"
 )
 
 // TestPartsEndAtPauses: 40 seconds with pauses at 12 and 24.
 func TestPartsEndAtPauses(t *testing.T) {
-	sound := make([]float32, 40*sampleRate)
-	for i := range sound {
-		at := float64(i) / sampleRate
+	recording := make([]float32, 40*sound.Rate)
+	for i := range recording {
+		at := float64(i) / sound.Rate
 		if math.Abs(at-12) > 0.3 && math.Abs(at-24) > 0.3 {
-			sound[i] = float32(0.2 * math.Sin(at*2000))
+			recording[i] = float32(0.2 * math.Sin(at*2000))
 		}
 	}
-	p := &parts{from: &pieces{sound}}
+	p := &parts{from: &pieces{recording}}
 	var ends []float64
 	total := 0
 	for {
@@ -28,9 +30,9 @@ func TestPartsEndAtPauses(t *testing.T) {
 			t.Fatal(err)
 		}
 		total += len(part)
-		ends = append(ends, float64(total)/sampleRate)
+		ends = append(ends, float64(total)/sound.Rate)
 	}
-	if len(ends) < 3 || math.Abs(ends[0]-12) > 0.3 || math.Abs(ends[1]-24) > 0.3 || total != len(sound) {
+	if len(ends) < 3 || math.Abs(ends[0]-12) > 0.3 || math.Abs(ends[1]-24) > 0.3 || total != len(recording) {
 		t.Errorf("the parts end at %.1f s", ends)
 	}
 }
@@ -55,7 +57,7 @@ func TestQuietVoicesBecomeLouder(t *testing.T) {
 			t.Errorf("%v became %v", peak, part)
 		}
 	}
-	if !isSilent(make([]float32, sampleRate)) || isSilent([]float32{}) == false {
+	if !isSilent(make([]float32, sound.Rate)) || isSilent([]float32{}) == false {
 		t.Error("silence is a sound")
 	}
 }
@@ -66,4 +68,17 @@ func TestTokens(t *testing.T) {
 	if got := all.text([]int64{1, 3, 4, 5, 6, 2, 99}); got != "Hi, there" {
 		t.Errorf("%q", got)
 	}
+}
+
+// pieces is a source of samples in memory.
+type pieces struct{ left []float32 }
+
+func (p *pieces) Next() ([]float32, error) {
+	if len(p.left) == 0 {
+		return nil, io.EOF
+	}
+	n := min(len(p.left), 1000)
+	piece := p.left[:n]
+	p.left = p.left[n:]
+	return piece, nil
 }

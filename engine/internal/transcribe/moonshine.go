@@ -10,6 +10,7 @@ import (
 	ort "github.com/yalue/onnxruntime_go"
 
 	"klawbot/engine/internal/onnx"
+	"klawbot/engine/internal/sound"
 )
 
 // The shape of Moonshine tiny: layers of the decoder, its heads and their width.
@@ -76,11 +77,11 @@ func (m *moonshine) close() error { return errors.Join(m.encoder.Destroy(), m.de
 func (m *moonshine) hear(ctx context.Context, part []float32) (_ string, err error) {
 	var values []ort.Value
 	defer func() { err = errors.Join(err, destroy(values)) }()
-	sound, err := ort.NewTensor(ort.NewShape(1, int64(len(part))), part)
+	samples, err := ort.NewTensor(ort.NewShape(1, int64(len(part))), part)
 	if err != nil {
 		return "", err
 	}
-	values = append(values, sound)
+	values = append(values, samples)
 	// The mask counts samples, in the encoder and in the decoder.
 	mask, err := ort.NewTensor(ort.NewShape(1, int64(len(part))), slices.Repeat([]int64{1}, len(part)))
 	if err != nil {
@@ -88,12 +89,12 @@ func (m *moonshine) hear(ctx context.Context, part []float32) (_ string, err err
 	}
 	values = append(values, mask)
 	out := []ort.Value{nil}
-	err = m.encoder.Run([]ort.Value{sound, mask}, out)
+	err = m.encoder.Run([]ort.Value{samples, mask}, out)
 	values = append(values, out...)
 	if err != nil {
 		return "", err
 	}
-	most := int(float64(len(part))/sampleRate*tokensASecond) + 1
+	most := int(float64(len(part))/sound.Rate*tokensASecond) + 1
 	ids, err := m.decode(ctx, out[0], mask, most)
 	return m.tokens.text(ids), err
 }

@@ -36,6 +36,7 @@ const (
 	maxUpload    = 25 << 20
 	maxHearing   = 5 * time.Minute
 	maxTextBytes = 1 << 20
+	headBytes    = 64 // tell the formats apart
 )
 
 // transcribe sends a recording as it is and returns its words.

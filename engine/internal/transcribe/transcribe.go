@@ -3,8 +3,7 @@
 // recording is fixed: the local model where it knows the language, then the server that
 // the configuration names, and never another one.
 //
-// It decodes Opus in Ogg, WAV, MP3 and FLAC itself; ffmpeg decodes the rest where it is
-// installed. It knows no messages: whose words they are is for others to say.
+// It knows no messages: whose words they are is for others to say.
 package transcribe
 
 import (

@@ -1,4 +1,4 @@
-package transcribe
+package sound
 
 import (
 	"bytes"
@@ -70,8 +70,8 @@ func decoded(t testing.TB, raw []byte) ([]float32, error) {
 		return nil, err
 	}
 	var all []float32
-	for len(all) < 60*sampleRate {
-		piece, err := s.next()
+	for len(all) < 60*Rate {
+		piece, err := s.Next()
 		if errors.Is(err, io.EOF) {
 			return all, nil
 		}
@@ -112,10 +112,10 @@ func TestEveryFormatSoundsTheSame(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if seconds := float64(len(all)) / sampleRate; math.Abs(seconds-1) > 0.1 {
+			if seconds := float64(len(all)) / Rate; math.Abs(seconds-1) > 0.1 {
 				t.Errorf("%.2f s", seconds)
 			}
-			middle := all[sampleRate/4 : sampleRate*3/4]
+			middle := all[Rate/4 : Rate*3/4]
 			crossings := 0
 			for i := range middle[1:] {
 				if (middle[i] < 0) != (middle[i+1] < 0) {
@@ -144,7 +144,7 @@ func TestResamplerTakesAwayWhatTheRateCannotHold(t *testing.T) {
 	}
 	var all []float32
 	for {
-		piece, err := s.next()
+		piece, err := s.Next()
 		if err != nil {
 			break
 		}
@@ -158,7 +158,7 @@ func TestResamplerTakesAwayWhatTheRateCannotHold(t *testing.T) {
 // pieces is a source of samples in memory.
 type pieces struct{ left []float32 }
 
-func (p *pieces) next() ([]float32, error) {
+func (p *pieces) Next() ([]float32, error) {
 	if len(p.left) == 0 {
 		return nil, io.EOF
 	}
@@ -175,20 +175,20 @@ func TestWhatIsNoSound(t *testing.T) {
 		raw  []byte
 		want error
 	}{
-		"empty":                 {nil, errBroken},
-		"a text":                {[]byte("These are words of an ordinary text file, no sound."), errFormat},
-		"AAC":                   {append([]byte{0xff, 0xf1, 0x50, 0x80}, make([]byte, 60)...), errFormat},
-		"MPEG-4":                {append([]byte("\x00\x00\x00\x20ftypM4A "), make([]byte, 60)...), errFormat},
-		"Vorbis":                {bytes.Replace(opusFile, []byte("OpusHead"), []byte("\x01vorbis\x00"), 1), errFormat},
-		"Opus, its head alone":  {opusFile[:60], errBroken},
-		"Opus of 8 channels":    {channels(opusFile, 8), errBroken},
-		"WAV without samples":   {wave(wavePCM, 16000, 1, 16, false)[:40], errBroken},
-		"WAV of no channel":     {wave(wavePCM, 16000, 0, 16, false), errBroken},
-		"WAV, 1 sample/s":       {wave(wavePCM, 1, 1, 16, false), errBroken},
-		"WAV, packed":           {wave(6, 8000, 1, 8, false), errFormat},
-		"FLAC, its head alone":  {fixture(t, "tone.flac")[:20], errBroken},
-		"MP3, a tag alone":      {append([]byte("ID3\x03\x00\x00\x00\x00\x00\x10"), make([]byte, 64)...), errBroken},
-		"MP3, a frame of zeros": {append([]byte{0xff, 0xfb, 0x90, 0}, make([]byte, 64)...), errBroken},
+		"empty":                 {nil, ErrBroken},
+		"a text":                {[]byte("These are words of an ordinary text file, no sound."), ErrFormat},
+		"AAC":                   {append([]byte{0xff, 0xf1, 0x50, 0x80}, make([]byte, 60)...), ErrFormat},
+		"MPEG-4":                {append([]byte("\x00\x00\x00\x20ftypM4A "), make([]byte, 60)...), ErrFormat},
+		"Vorbis":                {bytes.Replace(opusFile, []byte("OpusHead"), []byte("\x01vorbis\x00"), 1), ErrFormat},
+		"Opus, its head alone":  {opusFile[:60], ErrBroken},
+		"Opus of 8 channels":    {channels(opusFile, 8), ErrBroken},
+		"WAV without samples":   {wave(wavePCM, 16000, 1, 16, false)[:40], ErrBroken},
+		"WAV of no channel":     {wave(wavePCM, 16000, 0, 16, false), ErrBroken},
+		"WAV, 1 sample/s":       {wave(wavePCM, 1, 1, 16, false), ErrBroken},
+		"WAV, packed":           {wave(6, 8000, 1, 8, false), ErrFormat},
+		"FLAC, its head alone":  {fixture(t, "tone.flac")[:20], ErrBroken},
+		"MP3, a tag alone":      {append([]byte("ID3\x03\x00\x00\x00\x00\x00\x10"), make([]byte, 64)...), ErrBroken},
+		"MP3, a frame of zeros": {append([]byte{0xff, 0xfb, 0x90, 0}, make([]byte, 64)...), ErrBroken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if all, err := decoded(t, c.raw); !errors.Is(err, c.want) {
@@ -216,7 +216,7 @@ func TestCutOffSoundIsHeardAsFarAsItGoes(t *testing.T) {
 		"Opus": append(bytes.Clone(long), long[:100]...),
 	} {
 		all, err := decoded(t, raw)
-		if err != nil || len(all) < sampleRate/4 {
+		if err != nil || len(all) < Rate/4 {
 			t.Errorf("%s: %d samples, %v", name, len(all), err)
 		}
 	}
@@ -230,7 +230,7 @@ func FuzzSound(f *testing.F) {
 	f.Add(wave(wavePCM, 8000, 2, 16, true))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		all, err := decoded(t, raw)
-		if err != nil && !errors.Is(err, errBroken) && !errors.Is(err, errFormat) {
+		if err != nil && !errors.Is(err, ErrBroken) && !errors.Is(err, ErrFormat) {
 			t.Fatal(err)
 		}
 		for _, s := range all {
@@ -239,4 +239,13 @@ func FuzzSound(f *testing.F) {
 			}
 		}
 	})
+}
+
+// energy is the mean of the squares.
+func energy(samples []float32) float64 {
+	var sum float64
+	for _, s := range samples {
+		sum += float64(s) * float64(s)
+	}
+	return sum / float64(len(samples))
 }

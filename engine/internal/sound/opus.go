@@ -1,4 +1,4 @@
-package transcribe
+package sound
 
 import (
 	"bytes"
@@ -19,27 +19,27 @@ type opusSource struct {
 }
 
 // longestPacket is the sound of the longest packet, 120 ms.
-const longestPacket = sampleRate * 120 / 1000
+const longestPacket = Rate * 120 / 1000
 
-func openOpus(r io.Reader) (source, error) {
+func openOpus(r io.Reader) (Source, error) {
 	pages, head, err := oggreader.NewWith(r)
 	if err != nil {
 		return nil, broken("Opus", err)
 	}
 	if head.Channels == 0 || head.Channels > 2 {
-		return nil, errFormat
+		return nil, ErrFormat
 	}
-	d, err := opus.NewDecoderWithOutput(sampleRate, 1)
+	d, err := opus.NewDecoderWithOutput(Rate, 1)
 	if err != nil {
 		return nil, err
 	}
-	skip := int(head.PreSkip) * sampleRate / 48000
+	skip := int(head.PreSkip) * Rate / 48000
 	return &opusSource{pages: pages, decoder: d, skip: skip, buffer: make([]float32, longestPacket)}, nil
 }
 
 // next skips packets that cannot be decoded, as a player does. A file that ends too
 // early ends there.
-func (s *opusSource) next() ([]float32, error) {
+func (s *opusSource) Next() ([]float32, error) {
 	for {
 		packet, _, err := s.pages.ParseNextPacket()
 		switch {

@@ -1,4 +1,4 @@
-package transcribe
+package sound
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// sampleRate is what the model hears.
-const sampleRate = 16000
+// Rate is how many samples a second all sound gets: what speech models hear.
+const Rate = 16000
 
 // The rates of files that are worth a try.
 const (
@@ -26,7 +26,7 @@ const reach = 12
 // resampler brings a source to the rate of the model: a low-pass filter (sinc, Hann
 // window) at each place of the output.
 type resampler struct {
-	from    source
+	from    Source
 	step    float64     // samples of the input for one of the output
 	half    int         // samples of the input on each side of a place
 	filters [][]float32 // by phase
@@ -37,14 +37,14 @@ type resampler struct {
 }
 
 // resampled is s itself where it has the rate of the model.
-func resampled(s source, rate int) (source, error) {
+func resampled(s Source, rate int) (Source, error) {
 	switch {
 	case rate < lowestRate || rate > highestRate:
 		return nil, broken("sound", fmt.Errorf("%d samples a second", rate))
-	case rate == sampleRate:
+	case rate == Rate:
 		return s, nil
 	}
-	step := float64(rate) / sampleRate
+	step := float64(rate) / Rate
 	half := int(math.Ceil(reach * max(1, step)))
 	r := &resampler{from: s, step: step, half: half, held: make([]float32, half)}
 	r.place = float64(half)
@@ -79,7 +79,7 @@ func sinc(x float64) float64 {
 	return math.Sin(math.Pi*x) / (math.Pi * x)
 }
 
-func (r *resampler) next() ([]float32, error) {
+func (r *resampler) Next() ([]float32, error) {
 	for {
 		r.compute()
 		if len(r.out) > 0 {
@@ -88,7 +88,7 @@ func (r *resampler) next() ([]float32, error) {
 		if r.ended {
 			return nil, io.EOF
 		}
-		piece, err := r.from.next()
+		piece, err := r.from.Next()
 		switch {
 		case errors.Is(err, io.EOF): // silence lets the last samples out
 			r.ended = true

@@ -1,4 +1,4 @@
-package transcribe
+package sound
 
 import (
 	"encoding/binary"
@@ -16,7 +16,7 @@ type flacSource struct {
 	samples []float32
 }
 
-func openFLAC(r io.Reader) (source, error) {
+func openFLAC(r io.Reader) (Source, error) {
 	stream, err := flac.New(r)
 	if err != nil {
 		return nil, broken("FLAC", err)
@@ -24,7 +24,7 @@ func openFLAC(r io.Reader) (source, error) {
 	return resampled(&flacSource{stream: stream}, int(stream.Info.SampleRate))
 }
 
-func (s *flacSource) next() ([]float32, error) {
+func (s *flacSource) Next() ([]float32, error) {
 	frame, err := s.stream.ParseNext()
 	switch {
 	case errors.Is(err, io.EOF), err != nil && s.good:
@@ -56,7 +56,7 @@ type mp3Source struct {
 	samples []float32
 }
 
-func openMP3(r io.Reader) (source, error) {
+func openMP3(r io.Reader) (Source, error) {
 	d, err := mp3.NewDecoder(r)
 	if err != nil {
 		return nil, broken("MP3", err)
@@ -64,7 +64,7 @@ func openMP3(r io.Reader) (source, error) {
 	return resampled(&mp3Source{decoder: d, raw: make([]byte, 4096), samples: make([]float32, 2048)}, d.SampleRate())
 }
 
-func (s *mp3Source) next() ([]float32, error) {
+func (s *mp3Source) Next() ([]float32, error) {
 	n, err := io.ReadFull(s.decoder, s.raw)
 	if n < 4 {
 		if !s.good && !errors.Is(err, io.EOF) {

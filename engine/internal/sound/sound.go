@@ -1,4 +1,7 @@
-package transcribe
+// Package sound decodes recordings: Opus in Ogg, WAV, MP3 and FLAC by itself, the rest with
+// ffmpeg where it is installed. What comes out has one channel and one rate, and comes
+// piece by piece. Foreign files belong into a child process (package confined).
+package sound
 
 import (
 	"bufio"
@@ -9,26 +12,26 @@ import (
 	"os"
 )
 
-// source gives sound with one channel, piece by piece. The piece is good until the
+// Source gives sound with one channel, piece by piece. The piece is good until the
 // next call; io.EOF ends the sound.
-type source interface {
-	next() ([]float32, error)
+type Source interface {
+	Next() ([]float32, error)
 }
 
-// errFormat is the error for a format that needs ffmpeg.
-var errFormat = errors.New("no decoder for this format")
+// ErrFormat is the error for a format that needs ffmpeg.
+var ErrFormat = errors.New("no decoder for this format")
 
-// errBroken is the kind of error of a file that is not what it says it is.
-var errBroken = errors.New("damaged sound file")
+// ErrBroken is the kind of error of a file that is not what it says it is.
+var ErrBroken = errors.New("damaged sound file")
 
-func broken(format string, err error) error { return fmt.Errorf("%w: %s: %w", errBroken, format, err) }
+func broken(format string, err error) error { return fmt.Errorf("%w: %s: %w", ErrBroken, format, err) }
 
 // headBytes is enough to tell the formats apart.
 const headBytes = 64
 
 // open looks at what a file holds, not at its name, and returns its sound at the
 // rate of the model. The caller closes the file.
-func open(f *os.File) (source, error) {
+func open(f *os.File) (Source, error) {
 	r := bufio.NewReaderSize(f, 64<<10)
 	head, err := r.Peek(headBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -39,7 +42,7 @@ func open(f *os.File) (source, error) {
 		return nil, broken("sound", io.ErrUnexpectedEOF)
 	case bytes.HasPrefix(head, []byte("OggS")):
 		if !bytes.Contains(head, []byte("OpusHead")) {
-			return nil, errFormat // Vorbis, say
+			return nil, ErrFormat // Vorbis, say
 		}
 		return openOpus(r)
 	case bytes.HasPrefix(head, []byte("RIFF")) && string(head[8:12]) == "WAVE":
@@ -49,7 +52,7 @@ func open(f *os.File) (source, error) {
 	case bytes.HasPrefix(head, []byte("ID3")) || isMP3(head):
 		return openMP3(r)
 	}
-	return nil, errFormat
+	return nil, ErrFormat
 }
 
 // isMP3 reports whether a frame of layer III begins here. The frames of AAC begin with

@@ -1,4 +1,4 @@
-package transcribe
+package sound
 
 import (
 	"encoding/binary"
@@ -26,7 +26,7 @@ type waveSource struct {
 }
 
 // openWave reads the head up to the samples.
-func openWave(r io.Reader) (source, error) {
+func openWave(r io.Reader) (Source, error) {
 	if _, err := io.CopyN(io.Discard, r, 12); err != nil {
 		return nil, broken("WAV", err)
 	}
@@ -57,7 +57,7 @@ func openWave(r io.Reader) (source, error) {
 	}
 }
 
-func newWave(r io.Reader, size int64, format []byte) (source, error) {
+func newWave(r io.Reader, size int64, format []byte) (Source, error) {
 	kind := binary.LittleEndian.Uint16(format)
 	if kind == waveExtensible && len(format) >= 26 {
 		kind = binary.LittleEndian.Uint16(format[24:])
@@ -70,7 +70,7 @@ func newWave(r io.Reader, size int64, format []byte) (source, error) {
 	rate := int(binary.LittleEndian.Uint32(format[4:]))
 	switch {
 	case kind != wavePCM && kind != waveFloat:
-		return nil, errFormat
+		return nil, ErrFormat
 	case s.channels < 1 || s.channels > 32, s.float && s.bytes != 4 && s.bytes != 8, s.bytes < 1 || s.bytes > 8:
 		return nil, broken("WAV", fmt.Errorf("%d channels of %d bytes", s.channels, s.bytes))
 	}
@@ -82,7 +82,7 @@ func newWave(r io.Reader, size int64, format []byte) (source, error) {
 	return resampled(s, rate)
 }
 
-func (s *waveSource) next() ([]float32, error) {
+func (s *waveSource) Next() ([]float32, error) {
 	n, err := io.ReadFull(s.r, s.raw)
 	frames := n / (s.channels * s.bytes)
 	if frames == 0 {

@@ -1,4 +1,4 @@
-package transcribe
+package sound
 
 import (
 	"bufio"
@@ -10,11 +10,11 @@ import (
 	"os/exec"
 )
 
-// openAny returns the sound of a file by ffmpeg where this package knows no decoder. The
+// Open returns the sound of a file by ffmpeg where this package knows no decoder. The
 // caller calls finish.
-func openAny(ctx context.Context, f *os.File) (_ source, finish func(), err error) {
+func Open(ctx context.Context, f *os.File) (_ Source, finish func(), err error) {
 	s, err := open(f)
-	if !errors.Is(err, errFormat) {
+	if !errors.Is(err, ErrFormat) {
 		return s, func() {}, err
 	}
 	program, lookErr := exec.LookPath("ffmpeg")
@@ -34,7 +34,7 @@ type ffmpegSource struct {
 }
 
 // openFFmpeg starts ffmpeg. It reads this one file and no address that the file names.
-func openFFmpeg(ctx context.Context, program, file string) (_ source, finish func(), err error) {
+func openFFmpeg(ctx context.Context, program, file string) (_ Source, finish func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	cmd := exec.CommandContext(ctx, program, "-nostdin", "-v", "quiet", "-protocol_whitelist", "file,pipe", "-threads", "1",
 		"-i", "file:"+file, "-vn", "-f", "s16le", "-ac", "1", "-ar", "16000", "pipe:1")
@@ -49,11 +49,11 @@ func openFFmpeg(ctx context.Context, program, file string) (_ source, finish fun
 	s := &ffmpegSource{cmd: cmd, out: bufio.NewReader(out), raw: make([]byte, 8192), samples: make([]float32, 4096)}
 	return s, func() {
 		cancel()
-		_ = cmd.Wait() // it is asked for its end in next
+		_ = cmd.Wait() // it is asked for its end in Next
 	}, nil
 }
 
-func (s *ffmpegSource) next() ([]float32, error) {
+func (s *ffmpegSource) Next() ([]float32, error) {
 	n, err := io.ReadFull(s.out, s.raw)
 	if n < 2 {
 		if !s.good { // it could not read the file
