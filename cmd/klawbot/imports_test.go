@@ -101,7 +101,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/embed":              {2250, []string{"engine/internal/onnx", "internal/atomicfile", "internal/wait"}, "text to vector"},
 	"engine/internal/onnx":               {60, nil, "a leaf: loads the ONNX Runtime"},
 	"engine/internal/sound":              {550, nil, "pure: a recording in, samples out"},
-	"engine/internal/transcribe":         {900, []string{"engine/internal/confined", "engine/internal/embed", "engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/onnx", "engine/internal/sound"}, "sound to text: the local model, a server"},
+	"engine/internal/transcribe":         {875, []string{"engine/internal/confined", "engine/internal/embed", "engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/onnx", "engine/internal/sound"}, "sound to text: the local model, a server"},
 	"engine/internal/terms":              {950, []string{"engine/internal/store"}, "words of texts and questions; apart from memory since it knows signs, numbers and affixes; tells texts in more languages from English"},
 	"engine/internal/memory":             {2525, []string{"engine/internal/llm", "engine/internal/store", "engine/internal/terms", "internal/clip"}, "remember and recall"},
 	"engine/internal/recall":             {1125, []string{"engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/quote", "engine/internal/store", "engine/internal/terms", "engine/settings", "gateway", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/injection", "tools/recall"}, "the memory at work; its embedding model also compares tools; chooses the model by the language of the texts"},
