@@ -68,6 +68,9 @@ func Listed(search tools.Tool, hidden []tools.Tool, language string) tools.Text 
 	names, servers := map[tools.Group][]string{}, map[string]int{}
 	for _, h := range hidden {
 		s := h.Spec()
+		if s.Unlisted {
+			continue
+		}
 		if s.Server.Name != "" || foreign(h) > 0 {
 			servers[s.Server.Name]++
 			continue
