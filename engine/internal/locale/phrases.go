@@ -88,6 +88,7 @@ const (
 	Status
 	AnsweredBy
 	NoTools
+	NoVision
 	NoSchema
 	InputCut
 	Loading
