@@ -71,6 +71,7 @@ var allowed = map[string]packageRule{
 	"engine/data":                        {1200, []string{"engine/health", "engine/internal/approval", "engine/internal/archive", "engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/outbox", "engine/internal/recall", "engine/internal/schedule", "engine/internal/sqlite", "engine/internal/store", "engine/internal/toolset", "engine/internal/workspace", "engine/settings", "gateway", "internal/wait", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/self", "engine/internal/localmodel"}, "the data folder for commands; which embedding model the texts want"},
 	"engine/internal/picture":            {375, []string{"engine/internal/confined"}, "pictures for models: bounds, orientation, size"},
 	"engine/settings":                    {350, []string{"tools", "tools/mcp"}, "what may change while the bot runs; media"},
+	"engine/internal/document":           {2775, []string{"engine/internal/confined", "tools/charset", "tools/web/page"}, "files to text: a reader for each of twelve formats, in a child process"},
 	"engine/internal/confined":           {400, []string{"tools/sandbox"}, "a child process for foreign files; it knows no formats"},
 	"engine/internal/lifecycle":          {275, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/estimate":           {175, []string{"engine/internal/llm", "engine/internal/model"}, "about how many tokens things take"},
