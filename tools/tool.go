@@ -46,9 +46,6 @@ type Spec struct {
 	// Aliases are names of other systems that are accepted for the tool.
 	Aliases []Alias
 	Group   Group
-	// Unlisted keeps the tool out of the list that tool_search shows in every request: it
-	// is shown when the words or the files of a message ask for it, and can be found.
-	Unlisted bool
 	// Server is where the tool belongs to, zero for ours and those of plugins.
 	Server Server
 	// Changes says that a call changes something outside the turn. Such a

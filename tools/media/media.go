@@ -35,6 +35,6 @@ const timeout = time.Minute
 // New returns the tools.
 func New(c Config) []tools.Tool {
 	return []tools.Tool{
-		tools.New(tools.Spec{Name: "image_look", Group: tools.GroupSystem, Outside: true, Unlisted: true, Timeout: timeout}, texts, c.look),
+		tools.New(tools.Spec{Name: "image_look", Group: tools.GroupSystem, Outside: true, Timeout: timeout}, texts, c.look),
 	}
 }

@@ -28,6 +28,7 @@ import (
 	"klawbot/tools/guide"
 	"klawbot/tools/job"
 	"klawbot/tools/mcp"
+	"klawbot/tools/media"
 	"klawbot/tools/message"
 	"klawbot/tools/near"
 	recalltools "klawbot/tools/recall"
@@ -100,6 +101,8 @@ type Hooks struct {
 	Stats func(context.Context) ([]self.Entry, error)
 	// Extract has a model take out of a text what a call asks; nil: no model does.
 	Extract func(ctx context.Context, c tools.Call, question, text string) (string, error)
+	// Look looks at a picture for a call; nil: nobody does.
+	Look func(ctx context.Context, c tools.Call, p media.Picture) tools.Result
 	// ToolsChanged is told of accepted tools of an MCP server that are off,
 	// SignInWanted of servers where somebody has to sign in; nil tells nobody.
 	ToolsChanged func(server string, now []mcp.Definition)
@@ -160,6 +163,9 @@ func (s *Set) own(c Config, h Hooks) []tools.Tool {
 		recalltools.New(s.Memory),
 		job.Tools(job.Config{Schedules: h.Schedules, Subagents: h.Schedules}),
 	)
+	if c.OpenFile != nil {
+		all = append(all, media.New(media.Config{OpenFile: c.OpenFile, Look: h.look})...)
+	}
 	if s.Web != nil {
 		all = append(all, s.Web.Tools()...)
 	}
@@ -167,6 +173,14 @@ func (s *Set) own(c Config, h Hooks) []tools.Tool {
 		all = append(all, self.New(self.Config{Configuration: c.Configuration, Body: info{c, h}})...)
 	}
 	return all
+}
+
+// look looks at a picture, where there is a model.
+func (h Hooks) look(ctx context.Context, c tools.Call, p media.Picture) tools.Result {
+	if h.Look == nil {
+		return tools.Fail(tools.Execution, "no model here can see pictures; ask the running bot")
+	}
+	return h.Look(ctx, c, p)
 }
 
 // scratchFolder holds the scratch folders of the calls that run, and scratchKept

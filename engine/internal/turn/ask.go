@@ -116,7 +116,7 @@ func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.
 		defer t.Job.Asking(false)
 	}
 	answer, err := t.Models.Ask(ctx, model.Call{
-		Candidate: c, NoPictures: !t.maySee(c), Request: r, Turn: t.Row.ID, Person: t.Row.Origin == string(tools.OriginPerson), Within: t.withinRun,
+		Candidate: c, NoPictures: !maySee(t, c), Request: r, Turn: t.Row.ID, Person: t.Row.Origin == string(tools.OriginPerson), Within: t.withinRun,
 		OnText: func(text string) {
 			if text != "" && t.begun != "" {
 				text = joinCut(t.begun, text)
@@ -144,14 +144,6 @@ func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.
 		t.Prompts.Learn(c, answer)
 	}
 	return answer.Result, err
-}
-
-// maySee reports whether a model may get pictures: one of the provider that the chat
-// uses, and the one that the owner has chosen to look at them. A fallback elsewhere gets
-// words.
-func (t *turn) maySee(c model.Candidate) bool {
-	_, chosen := t.settings.Models.For(t.chosen)
-	return c.Model.Provider == chosen.Provider || c.Name == t.settings.Media.Vision
 }
 
 // withinRun refuses a model call of a run that has taken what it may. What its
