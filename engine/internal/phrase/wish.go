@@ -239,8 +239,11 @@ func leading(m moment, rest []word) int {
 	if !m.exact() && anyOf(w, beforeWords+" after past после of") && w != "by" {
 		return 2 // "10 minutes before lunch", "two days after the party"
 	}
-	if anyOf(w, "after") && at(rest, 1) == "next" || anyOf(w, "ago later earlier sooner назад раньше позже спустя минус minus plus плюс") {
+	if anyOf(w, "after") && at(rest, 1) == "next" || anyOf(w, "ago later earlier sooner назад раньше позже спустя") {
 		return 1
+	}
+	if anyOf(w, "minus минус plus плюс") && len(rest) > 1 && (strings.IndexFunc(rest[1].text, unicode.IsDigit) == 0 || readLengths(&moment{}, rest[1:], true) > 0) {
+		return 2 // "at 9 plus 30 minutes", but not "plus one"
 	}
 	if m.repeat != nil && (anyOf(w, "except excluding but кроме until till до for") || w == "for") {
 		return 2
