@@ -24,14 +24,15 @@ type packageRule struct {
 // Another 800 are for terms: search found no emoji, no C++, no Arabic word with its article.
 // Another 2,500 are for phrase and rules: reminders are understood in full or asked about.
 // Another 1,200 are for formulas and tables in answers, and for topics and rights of groups.
-const maxTotal = 96000
+// Another 10,000 are for media: pictures, speech, documents, in and out.
+const maxTotal = 106000
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
 var allowed = map[string]packageRule{
 	"whitelist":                          {125, nil, "pure rules"},
-	"gateway":                            {1075, []string{"internal/clip", "internal/redact", "whitelist"}, "the only way in and out; muted places and topics are words of it"},
-	"gateway/telegram":                   {2500, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place; a token is refused for a moment now and then, and groups mute the bot"},
+	"gateway":                            {1175, []string{"internal/clip", "internal/redact", "whitelist"}, "the only way in and out; muted places and topics are words of it; and what attachments are"},
+	"gateway/telegram":                   {2800, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place; a token is refused for a moment now and then, and groups mute the bot; finds and downloads files"},
 	"gateway/telegram/markdown/latex":    {375, nil, "pure: formula in, text out"},
 	"gateway/telegram/markdown":          {2175, []string{"gateway", "gateway/telegram/markdown/latex", "internal/clip"}, "pure: text in, messages out"},
 	"gateway/console":                    {500, []string{"gateway"}, "one channel; says which word refuses a question"},
@@ -68,7 +69,7 @@ var allowed = map[string]packageRule{
 	"engine":                             {2375, []string{"engine/internal/...", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/self", "engine/health"}, "turns; messages that join, edits that address the bot, places where it is muted"},
 	"engine/health":                      {725, []string{"engine/internal/archive", "engine/internal/llm", "engine/internal/locale", "engine/internal/memory", "engine/internal/model", "engine/internal/recall", "engine/internal/sqlite", "engine/internal/store", "engine/internal/toolset", "engine/internal/workspace", "engine/probe", "engine/settings", "gateway", "internal/redact", "tools", "tools/mcp", "tools/self", "engine/internal/localmodel"}, "says how the bot is; doctor looks at all models and the policy; tells the choice of the embedding model"},
 	"engine/data":                        {1200, []string{"engine/health", "engine/internal/approval", "engine/internal/archive", "engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/outbox", "engine/internal/recall", "engine/internal/schedule", "engine/internal/sqlite", "engine/internal/store", "engine/internal/toolset", "engine/internal/workspace", "engine/settings", "gateway", "internal/wait", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/self", "engine/internal/localmodel"}, "the data folder for commands; which embedding model the texts want"},
-	"engine/settings":                    {275, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
+	"engine/settings":                    {350, []string{"tools", "tools/mcp"}, "what may change while the bot runs; media"},
 	"engine/internal/confined":           {400, []string{"tools/sandbox"}, "a child process for foreign files; it knows no formats"},
 	"engine/internal/lifecycle":          {275, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/estimate":           {175, []string{"engine/internal/llm", "engine/internal/model"}, "about how many tokens things take"},
@@ -97,7 +98,10 @@ var allowed = map[string]packageRule{
 	"engine/internal/llm/script":         {450, []string{"engine/internal/llm", "internal/wait"}, "one protocol"},
 	"engine/internal/llm/protocol":       {1625, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the protocols share, schemas made once"},
 	"engine/internal/store":              {4950, []string{"engine/internal/llm", "engine/internal/sqlite", "gateway", "internal/atomicfile", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
-	"engine/internal/embed":              {2250, []string{"internal/atomicfile", "internal/wait"}, "text to vector"},
+	"engine/internal/embed":              {2250, []string{"engine/internal/onnx", "internal/atomicfile", "internal/wait"}, "text to vector"},
+	"engine/internal/onnx":               {60, nil, "a leaf: loads the ONNX Runtime"},
+	"engine/internal/sound":              {550, nil, "pure: a recording in, samples out"},
+	"engine/internal/transcribe":         {875, []string{"engine/internal/confined", "engine/internal/embed", "engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/onnx", "engine/internal/sound"}, "sound to text: the local model, a server"},
 	"engine/internal/terms":              {950, []string{"engine/internal/store"}, "words of texts and questions; apart from memory since it knows signs, numbers and affixes; tells texts in more languages from English"},
 	"engine/internal/memory":             {2525, []string{"engine/internal/llm", "engine/internal/store", "engine/internal/terms", "internal/clip"}, "remember and recall"},
 	"engine/internal/recall":             {1125, []string{"engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/quote", "engine/internal/store", "engine/internal/terms", "engine/settings", "gateway", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/injection", "tools/recall"}, "the memory at work; its embedding model also compares tools; chooses the model by the language of the texts"},
@@ -127,7 +131,7 @@ var allowed = map[string]packageRule{
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
 	"cmd/klawbot":                        {3600, []string{"cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/injection", "whitelist", "engine/data", "engine/health", "internal/atomicfile", "gateway/console", "internal/clip"}, "the commands; klawbot model and klawbot telegram"},
-	"cmd/klawbot/internal/config":        {2350, []string{"cmd/klawbot/internal/usage", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/rule", "tools/sandbox", "tools/web", "whitelist", "engine/data", "cmd/klawbot/internal/keys", "tools/find"}, "the configuration; it knows whose settings it reads; what can never work is told at the start"},
+	"cmd/klawbot/internal/config":        {2500, []string{"cmd/klawbot/internal/usage", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/rule", "tools/sandbox", "tools/web", "whitelist", "engine/data", "cmd/klawbot/internal/keys", "tools/find"}, "the configuration; it knows whose settings it reads; what can never work is told at the start; the keys of media"},
 	"cmd/klawbot/internal/terminal":      {700, []string{"gateway/console", "internal/redact", "cmd/klawbot/internal/usage"}, "speaks with a person; waits for the own answer"},
 	"cmd/klawbot/internal/yamledit":      {525, nil, "a leaf"},
 	"cmd/klawbot/internal/configedit":    {725, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/usage", "cmd/klawbot/internal/yamledit", "gateway", "internal/redact", "tools", "tools/self", "whitelist", "cmd/klawbot/internal/keys", "internal/atomicfile", "engine/settings"}, "edits of the configuration, proven; klawbot model and klawbot telegram"},
@@ -196,7 +200,10 @@ var home = map[string][]string{
 	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "engine/internal/turn", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/tty"}, // the way goroutines are waited for
 	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/terms", "tools/injection", "tools/file", "tools/file/match", "tools/file/text"},                                 // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/terms"},
-	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
+	"github.com/yalue/onnxruntime_go":              {"engine/internal/onnx", "engine/internal/embed", "engine/internal/transcribe"}, // loads the library; each model has its own inputs
+	"github.com/pion/opus":                         {"engine/internal/sound"},
+	"github.com/hajimehoshi/go-mp3":                {"engine/internal/sound"},
+	"github.com/mewkiz/flac":                       {"engine/internal/sound"},
 	"github.com/VictoriaMetrics/metrics":           {"engine/internal/metrics"},
 	"golang.org/x/sys":                             {"engine/internal/sqlite", "internal/llamatest", "tools/sandbox", "tools/sandbox/seccomp", "cmd/klawbot/internal/bot"}, // each its own system calls
 	"github.com/landlock-lsm/go-landlock":          {"tools/sandbox"},

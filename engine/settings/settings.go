@@ -22,8 +22,6 @@ type Settings struct {
 	// MaxToolCallRounds bounds the model calls of a turn that may call tools;
 	// one last call without tools follows.
 	MaxToolCallRounds int
-	// MaxShownTools is how many tools a model is shown at most, 0 for all.
-	MaxShownTools int
 	// Policy is what the owner lets the tools do.
 	Policy tools.Policy
 	// MCP are the MCP servers, by name.
@@ -51,6 +49,7 @@ type Settings struct {
 	Memory        Memory
 	Scheduler     Scheduler
 	Heartbeat     Heartbeat
+	Media         Media
 }
 
 // Backups say when the bot copies its database.
@@ -75,6 +74,8 @@ type Models struct {
 	// Empty means that there is no model: the bot says so in every reply and
 	// does what needs none.
 	Default string
+	// MaxShownTools is how many tools a model is shown at most, 0 for all.
+	MaxShownTools int
 	// Small is the name of the entry for small tasks, such as taking something
 	// out of a long text. Empty, or none of Entries: the default.
 	Small string

@@ -54,6 +54,20 @@ var checks = map[string]func(any) error{
 	"memory.autoRecall.topK":                    between(1, 20),
 	"memory.autoRecall.maxTokens":               between(50, 10_000),
 	"memory.autoRecall.minScore":                between(0, 1),
+	"media.maxDownloadMB":                       between(1, 2000),
+	"media.quotaMB":                             between(1, 10_000_000),
+	"media.keepDays":                            between(0, 36500),
+	"media.workers":                             between(1, 64),
+	"media.images.maxSide":                      between(64, 8000),
+	"media.images.maxPerRequest":                between(0, 100),
+	"media.documents.pdf":                       oneOf("auto", "pdftotext", "pdfium", "off"),
+	"media.documents.ocr":                       oneOf("auto", "off"),
+	"media.documents.maxPages":                  between(1, 100_000),
+	"media.documents.firstChars":                between(100, 1_000_000),
+	"media.transcription.type":                  oneOf("auto", "local", "openai", "off"),
+	"media.transcription.maxMinutes":            between(0.1, 600),
+	"media.voice.type":                          oneOf("auto", "local", "openai", "off"),
+	"media.voice.maxChars":                      between(1, 10_000),
 	"context.window":                            between(1, 1000),
 	"files.maxFileSizeBytes":                    between(1, 1<<30),
 	"security.autonomy":                         oneOf("readonly", "supervised", "full"),
@@ -283,6 +297,7 @@ func crossCheck(c *Config, origins map[string]string) keys.Faults {
 		add("tools.sandbox.image", "must name an image with python3 and bash for docker, such as python:3-slim")
 	}
 	checkMemory(c, add)
+	checkMedia(c, add)
 	return slices.Concat(faults, checkPolicy(c, origins), checkServers(c, origins))
 }
 

@@ -16,6 +16,7 @@ type Config struct {
 	Agent     Agent     `koanf:"agent"`
 	Models    Models    `koanf:"models"`
 	Memory    Memory    `koanf:"memory"`
+	Media     Media     `koanf:"media"`
 	Context   Context   `koanf:"context"`
 	Files     Files     `koanf:"files"`
 	Security  Security  `koanf:"security"`
@@ -43,6 +44,7 @@ type Telegram struct {
 	AllowedUserIDs []int64 `koanf:"allowedUserIds"`
 	OwnerIDs       []int64 `koanf:"ownerIds"`
 	APIURL         string  `koanf:"apiURL"`
+	FilesRoot      string  `koanf:"filesRoot"`
 	Mode           string  `koanf:"mode"`
 	Webhook        Webhook `koanf:"webhook"`
 	Groups         Groups  `koanf:"groups"`
@@ -298,6 +300,7 @@ func Defaults() Config {
 		},
 		Models:    Models{Default: "main", TimeoutSeconds: 120, Retries: 3},
 		Memory:    defaultMemory(),
+		Media:     defaultMedia(),
 		Context:   Context{Window: 20, SubagentRuns: 5, CompactAt: 0.75},
 		Scheduler: Scheduler{MisfireThresholdSeconds: 60, RunTimeoutSeconds: 300, MinIntervalSeconds: 10, MaxSubagents: 5, RunTokens: 200_000},
 		Files:     Files{MaxFileSizeBytes: 1 << 20},

@@ -43,7 +43,6 @@ func (c *Config) settings() settings.Settings {
 		ContextWindow:           c.Context.Window,
 		CompactAt:               c.Context.CompactAt,
 		MaxOutputChars:          c.Tools.MaxOutputChars,
-		MaxShownTools:           c.Tools.MaxShown,
 		Policy:                  c.policy(),
 		MCP:                     c.servers(),
 		ApprovalTimeout:         time.Duration(c.Tools.ApprovalTimeoutSeconds) * time.Second,
@@ -63,6 +62,7 @@ func (c *Config) settings() settings.Settings {
 			History:          c.Context.SubagentRuns,
 		},
 		Heartbeat: c.heartbeat(),
+		Media:     c.engineMedia(),
 	}
 }
 
@@ -110,11 +110,12 @@ var usualAddress = map[string]string{
 // bot is in no-model mode.
 func (c *Config) EngineModels() settings.Models {
 	m := settings.Models{
-		Small:   c.Models.Small,
-		Entries: map[string]settings.Model{},
-		Timeout: time.Duration(c.Models.TimeoutSeconds) * time.Second,
-		Retries: c.Models.Retries,
-		Budget:  settings.Budget(c.Models.Budget),
+		Small:         c.Models.Small,
+		MaxShownTools: c.Tools.MaxShown,
+		Entries:       map[string]settings.Model{},
+		Timeout:       time.Duration(c.Models.TimeoutSeconds) * time.Second,
+		Retries:       c.Models.Retries,
+		Budget:        settings.Budget(c.Models.Budget),
 	}
 	for name, e := range c.Models.Entries {
 		p := c.Models.Providers[e.Provider]
