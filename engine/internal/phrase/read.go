@@ -17,6 +17,7 @@ func read(words []word, beginning bool) (m moment, n int) {
 		if n > 0 && strings.HasSuffix(words[n-1].raw, ":") {
 			break // "on Friday: Friday prayers"
 		}
+		clocks := len(m.clocks)
 		taken := readRepeat(&m, words[n:])
 		if taken == 0 {
 			taken = readSpan(&m, words[n:], beginning && n == 0)
@@ -31,6 +32,7 @@ func read(words []word, beginning bool) (m moment, n int) {
 			break
 		}
 		n += taken
+		m.behindClock = len(m.clocks) > clocks
 	}
 	if m.err == nil && !m.complete() {
 		return moment{}, 0
@@ -819,7 +821,7 @@ func readPart(m *moment, w []word) int {
 	if n == 0 {
 		return 0
 	}
-	if n == 1 && m.isClock() && startsText(w) {
+	if n == 1 && m.behindClock && startsText(w) {
 		if !m.otherWith(partWords[w[0].text]) {
 			return 0
 		}

@@ -266,8 +266,8 @@ func leading(m moment, rest []word) int {
 	if n := aroundWeeks(rest); n > 0 {
 		return n
 	}
-	if clockRange.MatchString(w) || genitiveTime(w) {
-		return 1 // "tomorrow 9-10", «в 15:00 понедельника»
+	if clockRange.MatchString(w) || roughClock.MatchString(w) || genitiveTime(w) {
+		return 1 // "tomorrow 9-10", "tomorrow 9ish", «в 15:00 понедельника»
 	}
 	if unitWords[w] >= week && m.weekdays != 0 {
 		return 1 // "Friday week"
@@ -353,6 +353,9 @@ func aroundWeeks(rest []word) int {
 	}
 	return 0
 }
+
+// roughClock is a time of the day that is not exact.
+var roughClock = regexp.MustCompile(`^(?:[~≈]\d{1,2}(?:[:.]\d{2})?(?:am|pm)?|\d{1,2}(?:[:.]\d{2})?(?:am|pm)?-?ish)$`)
 
 // clockRange are two times of a day, or a number in doubt: "9-10", "9am-10am", "9/10".
 var clockRange = regexp.MustCompile(`^\d{1,2}(?:[:.]\d{2})?(?:am|pm)?[-/]\d{1,2}(?:[:.]\d{2})?(?:am|pm)?$`)
