@@ -12,7 +12,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"klawbot/engine"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/needs"
 	"klawbot/internal/telegramtest"
@@ -20,7 +19,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	engine.MediaMain()
 	// A program with the race detector sleeps for a second when it ends, and the
 	// tests start hundreds.
 	if os.Getenv(raceOptions) == "" {

@@ -79,7 +79,7 @@ func (c *Channel) decodeMessage(body json.RawMessage, m gateway.Message, edited 
 		return m, nil // a service message, or nothing at all
 	}
 	m.Described = media != ""
-	m.Attachments = attachments(&in)
+	m.Unheard = words.empty() && (in.Voice != nil || in.VideoNote != nil || in.Audio != nil)
 	kind := gateway.KindText
 	if edited {
 		if in.Location != nil {

@@ -19,9 +19,6 @@ type line struct {
 	// Role is "user" (default) or "tool": what the last message must be.
 	Role  string `json:"role"`
 	Match string `json:"match"`
-	// Pictures is how many pictures the last message must have; without it any number.
-	// "{pictures}" in the text of the reply describes them: "red 640x480, blue 8x8".
-	Pictures *int `json:"pictures"`
 	// Times is how often the rule may be used, 0 for always.
 	Times      int        `json:"times"`
 	Text       string     `json:"text"`
@@ -89,9 +86,7 @@ type rule struct {
 	role  string
 	match *regexp.Regexp
 	left  int // how often it may still be used, -1 for always
-	// pictures is how many the message must have, nil for any number.
-	pictures *int
-	reply    Reply
+	reply Reply
 }
 
 // Rules returns a function for Respond that follows rules, one JSON object a
@@ -138,7 +133,7 @@ func parseRule(raw []byte) (*rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rule{role: l.Role, reply: reply, left: l.Times, pictures: l.Pictures}
+	r := &rule{role: l.Role, reply: reply, left: l.Times}
 	if r.left == 0 {
 		r.left = -1
 	}
@@ -157,14 +152,14 @@ func (r *rule) try(req Request) (Reply, bool) {
 	last := req.Last()
 	text := last.Text()
 	found := r.match.FindStringSubmatchIndex(text)
-	if last.Role != r.role || found == nil || r.left == 0 || r.pictures != nil && *r.pictures != len(last.Pictures) {
+	if last.Role != r.role || found == nil || r.left == 0 {
 		return Reply{}, false
 	}
 	if r.left > 0 {
 		r.left--
 	}
 	reply := r.reply
-	reply.Text = strings.ReplaceAll(string(r.match.ExpandString(nil, reply.Text, text, found)), "{pictures}", last.seen())
+	reply.Text = string(r.match.ExpandString(nil, reply.Text, text, found))
 	reply.Calls = nil
 	for _, c := range r.reply.Calls {
 		c.Arguments = r.expandJSON(c.Arguments, text, found)

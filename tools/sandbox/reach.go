@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,18 +13,12 @@ import (
 // libraries of the system and write into a folder of their own, which is HOME and
 // TMPDIR and is gone afterwards.
 type Reach struct {
-	// Workspace is a folder that all of them read. Empty: none.
+	// Workspace is a folder that all of them read.
 	Workspace string
-	// Scratch is the folder of their own, which the caller makes and removes. Empty:
-	// one is made, and removed afterwards.
-	Scratch string
 	// Programs are what each program of the pipeline reaches beside that.
 	Programs []Grant
 	// MaxDisk bounds the folder of their own, in bytes; 0: no bound. Linux only.
 	MaxDisk int64
-	// MaxMemory bounds what all of them together hold in memory, in bytes; 0: no bound.
-	// Linux only.
-	MaxMemory int64
 }
 
 // Grant is what one program reaches: absolute paths of files and of folders with all
@@ -42,19 +35,13 @@ func Confines() bool { return readingSupport() == nil }
 
 // startWithin starts a command that Off confines, by the means of landlock.
 func startWithin(ctx context.Context, c Command) (*Process, error) {
-	tmp, j := c.Reach.Scratch, job{}
-	if tmp == "" {
-		var err error
-		if tmp, err = os.MkdirTemp("", tempPrefix(c.Reach.Workspace)); err != nil {
-			return nil, err
-		}
-		j.cleanup = func() { removeAll(tmp) }
+	tmp, err := os.MkdirTemp("", tempPrefix(c.Reach.Workspace))
+	if err != nil {
+		return nil, err
 	}
-	if c.Reach.MaxDisk > 0 || c.Reach.MaxMemory > 0 {
-		j.watch = &patrol{memory: c.Reach.MaxMemory, pids: math.MaxInt}
-		if c.Reach.MaxDisk > 0 {
-			j.watch.disk, j.watch.folders = c.Reach.MaxDisk, []string{tmp}
-		}
+	j := job{cleanup: func() { removeAll(tmp) }}
+	if c.Reach.MaxDisk > 0 {
+		j.watch = &patrol{disk: c.Reach.MaxDisk, folders: []string{tmp}}
 	}
 	env := append(environ(c.Env), "HOME="+tmp, "TMPDIR="+tmp)
 	for i, argv := range c.argvs() {
@@ -74,10 +61,7 @@ func (g Grant) confinement(workspace, tmp string) *confinement {
 	within := systemConfinement(g.Network)
 	within.BestEffort = true
 	within.Read = append(within.Read, existing(overviews)...)
-	within.Read = append(within.Read, existing(g.Read)...)
-	if workspace != "" {
-		within.Read = append(within.Read, workspace)
-	}
+	within.Read = append(append(within.Read, workspace), existing(g.Read)...)
 	within.Write = append(append(within.Write, tmp), existing(g.Write)...)
 	return &within
 }

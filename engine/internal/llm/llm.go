@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 )
 
@@ -59,7 +58,6 @@ type Block struct {
 	Call     *ToolCall   `json:"call,omitempty"`
 	Result   *ToolResult `json:"result,omitempty"`
 	Extra    *Extra      `json:"extra,omitempty"`
-	Image    *Image      `json:"image,omitempty"`
 }
 
 // Extra is what a provider sent beside what is known of a message, such as signatures.
@@ -107,8 +105,6 @@ type ToolResult struct {
 	Failed bool   `json:"failed,omitempty"`
 	// Others says that the text may hold words of people who are no owners.
 	Others bool `json:"others,omitempty"`
-	// Images come with the text.
-	Images []Image `json:"images,omitempty"`
 }
 
 // PlainText joins the text blocks.
@@ -149,8 +145,6 @@ type Request struct {
 	Window int
 	// Stream asks for the answer in pieces.
 	Stream bool
-	// Open opens the file of a picture by its sum; nil: words stand for all pictures.
-	Open func(sum string) (io.ReadCloser, error)
 }
 
 // Tool is what a model is told about a tool.
@@ -231,7 +225,7 @@ const (
 	BadRequest      ErrorKind = "bad_request"
 	// NotFound: the endpoint does not know the model.
 	NotFound ErrorKind = "not_found"
-	// Unsupported: the model lacks what Feature names (tools, Images, ImageSize,
+	// Unsupported: the model lacks what Feature names (tools, image,
 	// ToolSchema, a parameter).
 	Unsupported ErrorKind = "unsupported"
 	Refused     ErrorKind = "refused"
@@ -245,12 +239,6 @@ const (
 // ToolSchema is the Feature of an error about the parameters of a tool that the
 // server cannot read.
 const ToolSchema = "the schema of a tool"
-
-// Features of errors about pictures: the model takes none, or not this one.
-const (
-	Images    = "image"
-	ImageSize = "the size of an image"
-)
 
 // Error is a failed model call. Its text is for the log: it carries the
 // provider's words, without keys.

@@ -74,7 +74,6 @@ const (
 	Status
 	AnsweredBy
 	NoTools
-	NoVision
 	NoSchema
 	InputCut
 	Loading
@@ -253,5 +252,16 @@ const (
 	MCPSignedIn
 	MCPNotSignedIn
 	MCPNoSignIn
+	PersonKnocked
+	GroupKnocked
+	ButtonAllow
+	ButtonIgnore
+	StrangerAllowed
+	StrangerAllowedAt
+	StrangerIgnored
+	StrangerIgnoredAt
+	StrangerUnwritten
+	StrangerDecided
+	StatusKnocked
 	phraseCount
 )

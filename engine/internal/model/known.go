@@ -37,7 +37,6 @@ type facts struct {
 	toolless bool
 	// unreadable are the tools that its server cannot read.
 	unreadable map[string]bool
-	sight      sight
 }
 
 // of returns what is known of a model, to be read or changed. mu is held.
@@ -131,10 +130,10 @@ func AnotherHelps(err error) bool {
 	return true
 }
 
-// refusesFeature reports whether a model cannot do something at all.
-func refusesFeature(err error, feature string) bool {
+// refusesTools reports whether a model cannot call tools at all.
+func refusesTools(err error) bool {
 	fail, ok := errors.AsType[*llm.Error](err)
-	return ok && fail.Kind == llm.Unsupported && fail.Feature == feature
+	return ok && fail.Kind == llm.Unsupported && fail.Feature == "tools"
 }
 
 // Notice is something that a person is told once in a session.
@@ -153,7 +152,6 @@ const (
 	noticeTools
 	noticeSchema
 	noticeCut
-	noticeVision
 )
 
 type noticeKey struct {

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"klawbot/engine/internal/embed"
@@ -29,9 +28,6 @@ type embedder struct {
 	assets   []string
 	http     *http.Client
 	secrets  *redact.Set
-
-	// foreign says that most stored texts are not English, see settings.Embedding.
-	foreign atomic.Bool
 
 	mu     sync.Mutex
 	now    settings.Embedding // guarded by mu
@@ -58,7 +54,7 @@ var _ memory.Embedder = (*embedder)(nil)
 func (e *embedder) current() (memory.Embedder, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	wanted := fitting(e.settings(), e.foreign.Load())
+	wanted := e.settings()
 	again := false
 	if time.Since(e.looked) > lookAgain {
 		again = e.why != nil || e.missing != "" && e.arrived(wanted)

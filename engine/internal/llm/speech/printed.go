@@ -44,39 +44,31 @@ func taggedCalls(text string, tools []llm.Tool) []Printed {
 		{invokeTag, parameterTag}, {functionTag, parameterTag}, {pairedCall, pairTag},
 	} {
 		for _, m := range shape.call.FindAllStringSubmatch(text, -1) {
-			arguments := parameters{}
+			arguments := map[string]json.RawMessage{}
 			for _, a := range shape.argument.FindAllStringSubmatch(m[2], -1) {
 				arguments[a[1]] = printedValue(a[2], kindOfParameter(tools, DeclaredName(m[1], tools), a[1]))
 			}
 			rest := strings.TrimSpace(shape.argument.ReplaceAllString(m[2], ""))
-			raw, ok := arguments.json()
+			raw, err := json.Marshal(arguments)
 			switch {
-			case !ok:
+			case err != nil:
 				return nil
 			case rest != "" && len(arguments) == 0: // Llama: <function=name>{…}</function>
 				value, ok := readValue(rest)
 				if !ok {
 					return nil
 				}
-				raw = string(value)
+				raw = value
 			case rest != "":
 				return nil
 			}
-			calls = append(calls, Printed{m[1], raw})
+			calls = append(calls, Printed{m[1], string(raw)})
 		}
 		if calls != nil {
 			return calls
 		}
 	}
 	return nil
-}
-
-// parameters are arguments by name.
-type parameters map[string]json.RawMessage
-
-func (p parameters) json() (text string, ok bool) {
-	raw, err := json.Marshal(p)
-	return string(raw), err == nil
 }
 
 // maxPrinted bounds the calls of one answer.

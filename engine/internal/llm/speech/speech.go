@@ -119,10 +119,10 @@ func joined(half *string, piece string) string {
 }
 
 func (s *Speech) emit(piece string) {
-	if piece == strayMark || piece == unsaidMark {
+	if piece == strayMark {
 		s.thought.WriteString(strings.TrimSpace(s.said.String()))
 		s.said.Reset()
-		s.stray = s.stray || piece == strayMark
+		s.stray = true
 		s.flush()
 		s.sink(llm.Event{Unsaid: true})
 		return

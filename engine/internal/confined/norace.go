@@ -1,5 +1,0 @@
-//go:build !race
-
-package confined
-
-const raceEnabled = false
