@@ -50,7 +50,7 @@ func assetsPullCommand(a *app) *cobra.Command {
 				return bot.PullLocalModel(ctx, a.stdout, want)
 			}
 			if want.Model == "" {
-				want.Model = bot.AssetPlaces(l.Config(), f).Model
+				want.Model = bot.AssetPlaces(ctx, l.Config(), f).Model
 			}
 			if !slices.Contains(data.EmbeddingModels(), want.Model) {
 				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(data.EmbeddingModels(), ", "))
@@ -76,7 +76,7 @@ func assetsStatusCommand(a *app) *cobra.Command {
 		Short: "Show the embedding files and which are missing",
 		Long:  "Checks the files that semantic search needs against the published checksums. The exit code is\n1 if a file is missing.",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, f, err := a.openFolders()
 			if err != nil {
 				return err
@@ -84,7 +84,7 @@ func assetsStatusCommand(a *app) *cobra.Command {
 			if t := l.Config().Memory.Embedding.Type; t != "onnx" {
 				return fmt.Errorf("memory.embedding.type is %s, which needs no files", t)
 			}
-			return assetsStatus(a.stdout, bot.AssetPlaces(l.Config(), f), asJSON)
+			return assetsStatus(a.stdout, bot.AssetPlaces(cmd.Context(), l.Config(), f), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

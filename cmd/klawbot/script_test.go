@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"klawbot/engine"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/needs"
 	"klawbot/internal/telegramtest"
@@ -19,6 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	engine.MediaMain()
 	// A program with the race detector sleeps for a second when it ends, and the
 	// tests start hundreds.
 	if os.Getenv(raceOptions) == "" {

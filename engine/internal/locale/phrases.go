@@ -74,6 +74,7 @@ const (
 	Status
 	AnsweredBy
 	NoTools
+	NoVision
 	NoSchema
 	InputCut
 	Loading
@@ -252,16 +253,5 @@ const (
 	MCPSignedIn
 	MCPNotSignedIn
 	MCPNoSignIn
-	PersonKnocked
-	GroupKnocked
-	ButtonAllow
-	ButtonIgnore
-	StrangerAllowed
-	StrangerAllowedAt
-	StrangerIgnored
-	StrangerIgnoredAt
-	StrangerUnwritten
-	StrangerDecided
-	StatusKnocked
 	phraseCount
 )

@@ -43,10 +43,11 @@ func AssetDirs(data string) []string {
 	return dirs
 }
 
-// AssetPlaces are where the configuration has the files looked for.
-func AssetPlaces(c *config.Config, f config.Folders) data.AssetPlaces {
+// AssetPlaces are where the configuration has the files looked for, of the model that
+// the texts of the data folder want.
+func AssetPlaces(ctx context.Context, c *config.Config, f config.Folders) data.AssetPlaces {
 	e := c.EngineMemory().Embedding
-	return data.AssetPlaces{Model: e.Model, Runtime: e.Runtime, Path: e.Path, Dirs: AssetDirs(f.Data)}
+	return data.AssetPlaces{Model: data.EmbeddingIn(ctx, f.Data, e), Runtime: e.Runtime, Path: e.Path, Dirs: AssetDirs(f.Data)}
 }
 
 // Complete reports whether every file is there and the right one.

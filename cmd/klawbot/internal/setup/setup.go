@@ -340,7 +340,7 @@ const setupPatience = 10 * time.Second
 // setUpAssets brings what search by meaning needs at the end of klawbot init.
 // Nothing that fails here is a failure: without it klawbot uses keyword search.
 func (s Setup) setUpAssets(ctx context.Context, c *config.Config, f config.Folders, from string) error {
-	p := bot.AssetPlaces(c, f)
+	p := bot.AssetPlaces(ctx, c, f)
 	if c.Memory.Embedding.Type != "onnx" || !slices.Contains(data.EmbeddingModels(), p.Model) || bot.Complete(p.Files()) {
 		return nil
 	}
