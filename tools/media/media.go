@@ -1,5 +1,6 @@
-// Package media holds the tools for files that people send: image_look shows a model a
-// picture of the workspace. It reads no formats and keeps no files: Config has who does.
+// Package media holds the tools for documents that are no plain text, and for pictures.
+// What reads them is the engine's: a file is handed over as a copy, so that nobody swaps
+// it meanwhile.
 package media
 
 import (
@@ -14,11 +15,31 @@ import (
 //go:embed *.md
 var texts embed.FS
 
-// Config is what New needs. All of it is required.
+// Document is what was read of one.
+type Document struct {
+	Text string
+	// Kind is what the file is, Unit what its parts are: page, sheet, slide, chapter.
+	Kind, Unit string
+	// Parts is how many there are, Shown and Scans name some ("2-5,9"); Scans are those
+	// that are pictures. More is what to ask for next, empty at the end.
+	Parts              int
+	Shown, More, Scans string
+	// Recognized says that OCR has read some of it, Partial that time was over.
+	Recognized, Partial bool
+	// Found is how many parts hold the words that were looked for.
+	Found int
+}
+
+// Request is a file to read. Name is what it is called.
+type Request struct{ File, Name, Pages, Query string }
+
+// Config is what New needs.
 type Config struct {
-	// OpenFile opens a file of the workspace, or says why not.
-	OpenFile func(path string) (fs.File, *tools.Result)
-	// Look looks at a picture for a call.
+	// OpenFile opens a file of the workspace, or says why not. Required.
+	OpenFile func(path string) (file fs.File, refused *tools.Result)
+	// Read reads a document; its error is for the model. Required.
+	Read func(ctx context.Context, r Request) (Document, error)
+	// Look looks at a picture for a call. Required.
 	Look func(ctx context.Context, c tools.Call, p Picture) tools.Result
 }
 
@@ -29,12 +50,23 @@ type Picture struct {
 	Question   string
 }
 
-// timeout is the deadline of the tools.
-const timeout = time.Minute
+// readTime is how long a document may take. Its reader gives up a little earlier.
+const readTime = 70 * time.Second
 
-// New returns the tools.
+// lookTime is how long looking at a picture may take.
+const lookTime = time.Minute
+
+// New returns the tools document_read and image_look.
 func New(c Config) []tools.Tool {
-	return []tools.Tool{
-		tools.New(tools.Spec{Name: "image_look", Group: tools.GroupSystem, Outside: true, Timeout: timeout}, texts, c.look),
-	}
+	d := documents{c}
+	look := tools.New(tools.Spec{
+		Name: "image_look", Group: tools.GroupSystem, Timeout: lookTime, Outside: true,
+		Aliases:   []tools.Alias{{Name: "look_at_image"}, {Name: "view_image"}},
+		Arguments: map[string]string{"file": "path", "image": "path", "prompt": "question"},
+	}, texts, c.look)
+	return []tools.Tool{look, tools.New(tools.Spec{
+		Name: "document_read", Group: tools.GroupFiles, Timeout: readTime, Outside: true,
+		Aliases:   []tools.Alias{{Name: "read_document"}, {Name: "read_pdf"}},
+		Arguments: map[string]string{"page": "pages", "file": "path", "search": "query"},
+	}, texts, d.read)}
 }

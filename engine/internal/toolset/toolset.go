@@ -163,24 +163,16 @@ func (s *Set) own(c Config, h Hooks) []tools.Tool {
 		recalltools.New(s.Memory),
 		job.Tools(job.Config{Schedules: h.Schedules, Subagents: h.Schedules}),
 	)
-	if c.OpenFile != nil {
-		all = append(all, media.New(media.Config{OpenFile: c.OpenFile, Look: h.look})...)
-	}
 	if s.Web != nil {
 		all = append(all, s.Web.Tools()...)
+	}
+	if c.OpenFile != nil {
+		all = append(all, media.New(media.Config{OpenFile: c.OpenFile, Read: documentReader(c.Settings), Look: h.look})...)
 	}
 	if c.Configuration != nil {
 		all = append(all, self.New(self.Config{Configuration: c.Configuration, Body: info{c, h}})...)
 	}
 	return all
-}
-
-// look looks at a picture, where there is a model.
-func (h Hooks) look(ctx context.Context, c tools.Call, p media.Picture) tools.Result {
-	if h.Look == nil {
-		return tools.Fail(tools.Execution, "no model here can see pictures; ask the running bot")
-	}
-	return h.Look(ctx, c, p)
 }
 
 // scratchFolder holds the scratch folders of the calls that run, and scratchKept
