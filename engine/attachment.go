@@ -6,24 +6,13 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/media"
-	"klawbot/engine/internal/picture"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/turn"
 	"klawbot/gateway"
 )
 
-// readers read the files of messages.
-func (e *Engine) readers() media.Readers {
-	return media.Readers{
-		Picture: func(ctx context.Context, file string, maxSide int) ([]byte, int, int, error) {
-			p, err := picture.Prepare(ctx, file, maxSide)
-			return p.JPEG, p.Width, p.Height, err
-		},
-	}
-}
-
 // withFiles reads the files of a turn's messages, nil when they have none.
-func (e *Engine) withFiles(row store.Turn, items []item) func(context.Context) (turn.Prepared, error) {
+func withFiles(e *Engine, row store.Turn, items []item) func(context.Context) (turn.Prepared, error) {
 	if !slices.ContainsFunc(items, func(it item) bool { return media.Has(it.msg) }) {
 		return nil
 	}

@@ -109,7 +109,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 
 // request is the turn that answers messages.
 func (e *Engine) request(ctx context.Context, row store.Turn, items []item) turn.Request {
-	r := turn.Request{Row: row, Asked: askedMessages(withAuthors(ctx, e, items), nil), Prepare: e.withFiles(row, items), Log: e.log.With("chat", row.Address.String(), "turn", row.ID)}
+	r := turn.Request{Row: row, Asked: askedMessages(withAuthors(ctx, e, items), nil), Prepare: withFiles(e, row, items), Log: e.log.With("chat", row.Address.String(), "turn", row.ID)}
 	var rows []store.Update
 	for _, it := range items {
 		rows = append(rows, it.row)

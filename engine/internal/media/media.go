@@ -32,8 +32,8 @@ type Readers struct {
 	Text func(ctx context.Context, file string) (string, error)
 	// Hear turns a recording into text.
 	Hear func(ctx context.Context, file, mime string, length time.Duration) (string, error)
-	// Deaf says why nothing can be heard, "" when something can.
-	Deaf func() string
+	// Deaf reports whether nothing can be heard.
+	Deaf func() bool
 }
 
 // Document is what was read of a document.
@@ -105,8 +105,8 @@ func (f *file) own() bool { return !f.quoted && f.Message.Forwarded == "" }
 
 // outcome is what came out of a file. It is kept as JSON until its turn ends.
 type outcome struct {
-	// Label is the line in the message. Text is what was read, marked as foreign where it
-	// is; it begins with Open and ends with End where a picture stands between them.
+	// Label is the line in the message. Text is what was read of foreign words; it and
+	// the picture stand between Open and End.
 	Label string     `json:"label,omitempty"`
 	Text  string     `json:"text,omitempty"`
 	Open  string     `json:"open,omitempty"`
@@ -245,10 +245,12 @@ func (s *Seen) add(f *file, o outcome, first bool) {
 		s.Faults = append(s.Faults, o.Fault)
 	}
 	s.Empty = (first || s.Empty) && o.Fault != "" && !f.quoted
+	text := strings.TrimPrefix(strings.TrimSuffix(o.Text, "\n")+"\n"+o.End, "\n")
 	switch {
+	case o.Open == "":
 	case o.Image != nil:
-		s.Blocks = append(s.Blocks, llm.Block{Text: "\n" + o.Open}, llm.Block{Image: o.Image}, llm.Block{Text: strings.TrimSuffix("\n"+o.Text, "\n") + "\n" + o.End})
-	case o.Text != "":
-		s.Blocks = append(s.Blocks, llm.Block{Text: "\n" + o.Text})
+		s.Blocks = append(s.Blocks, llm.Block{Text: "\n" + o.Open}, llm.Block{Image: o.Image}, llm.Block{Text: "\n" + text})
+	default:
+		s.Blocks = append(s.Blocks, llm.Block{Text: "\n" + o.Open + "\n" + text})
 	}
 }

@@ -105,7 +105,7 @@ func (m *Media) size(bytes int64) string {
 
 // deaf is the sentence that says why nothing can be heard, "" when something can.
 func (m *Media) deaf() string {
-	if m.Readers.Hear == nil || m.Readers.Deaf != nil && m.Readers.Deaf() != "" {
+	if m.Readers.Hear == nil || m.Readers.Deaf != nil && m.Readers.Deaf() {
 		return m.say(locale.NoEars)
 	}
 	return ""
@@ -127,6 +127,9 @@ func (m *Media) sentence(f *file, err error) string {
 	case confined.Locked:
 		return m.about(f, locale.MediaLocked)
 	case confined.NoReader:
+		if f.sound() {
+			return m.say(locale.NoEars)
+		}
 		return m.about(f, locale.MediaNoReader, fault.Detail)
 	case confined.NoWords:
 		return m.say(locale.MediaNoWords)

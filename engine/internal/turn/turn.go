@@ -365,7 +365,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		}
 		return t.label(locale.Say(t.settings.Language, p)), nil
 	}
-	if alone, err := t.prepare(ctx); alone != "" || err != nil {
+	if alone, err := prepare(ctx, t); alone != "" || err != nil {
 		return alone, err
 	}
 	if err := t.build(ctx); err != nil {
@@ -398,7 +398,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 
 // prepare finishes what was asked. alone is the answer when there is nothing that a model
 // could answer.
-func (t *turn) prepare(ctx context.Context) (alone string, err error) {
+func prepare(ctx context.Context, t *turn) (alone string, err error) {
 	if t.Prepare == nil {
 		return "", nil
 	}
