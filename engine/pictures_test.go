@@ -2,14 +2,17 @@ package engine_test
 
 import (
 	"bytes"
-	"fmt"
+	"encoding/binary"
+	"hash/crc32"
 	"image"
 	"image/color"
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"klawbot/engine"
 	"klawbot/engine/settings"
@@ -51,6 +54,7 @@ func seen(r modeltest.Request) string {
 func viewing(t *testing.T, h *house) *house {
 	t.Helper()
 	h.settings.Media.Images = settings.Images{MaxSide: 100, MaxPerRequest: 4}
+	h.settings.Media.Quota, h.settings.Media.MaxDownload = 1<<30, 20<<20
 	if err := os.WriteFile(filepath.Join(h.workspace(), "cat.png"), pngOf(t, 200, 100, red), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -85,20 +89,30 @@ func TestImageLookShowsTheChatsModelThePicture(t *testing.T) {
 	}
 }
 
-func TestImageLookAsksTheModelForPictures(t *testing.T) {
-	h := viewing(t, chain(t))
+// showsSome waits until a chat shows a text that holds another one.
+func (h *house) showsSome(chat int64, want string) {
+	h.t.Helper()
+	if !h.messenger.wait(10*time.Second, func() bool {
+		return slices.ContainsFunc(h.messenger.texts(chat), func(text string) bool { return strings.Contains(text, want) })
+	}) {
+		h.t.Fatalf("chat %d shows %q, want %q in it", chat, h.messenger.texts(chat), want)
+	}
+}
+
+// blind makes the main model one that takes no pictures.
+func blind(h *house) *house {
 	main := h.settings.Models.Entries["main"]
 	main.Vision = settings.VisionOff
-	h.settings.Models.Entries["main"], h.settings.Media.Vision = main, "claude"
+	h.settings.Models.Entries["main"] = main
+	return h
+}
+
+func TestImageLookAsksTheModelForPictures(t *testing.T) {
+	h := blind(viewing(t, chain(t)))
+	h.settings.Media.Vision = "claude"
 	h.model.Respond(looker)
 	h.start().says(alice, "look at cat.png")
-	last := h.messenger.wait
-	_ = last
-	h.showsAll()
-	texts := h.messenger.texts(alice)
-	if len(texts) != 1 || !strings.Contains(texts[0], "a red 100x50 thing; asked: which colour?") {
-		t.Errorf("shown: %q", texts)
-	}
+	h.showsSome(alice, "a red 100x50 thing; asked: which colour?")
 	for _, r := range h.model.Completions() {
 		if r.Model != "claude-x" && len(r.Pictures()) > 0 {
 			t.Errorf("%s sees the picture", r.Model)
@@ -107,15 +121,33 @@ func TestImageLookAsksTheModelForPictures(t *testing.T) {
 }
 
 func TestImageLookWithoutEyes(t *testing.T) {
-	h := viewing(t, build(t))
-	main := h.settings.Models.Entries["main"]
-	main.Vision = settings.VisionOff
-	h.settings.Models.Entries["main"], h.settings.Media.Documents.OCR = main, "off"
+	h := blind(viewing(t, build(t)))
+	h.settings.Media.Documents.OCR = "off"
 	h.model.Respond(looker)
 	h.start().says(alice, "look at cat.png")
-	h.showsAll()
-	if texts := h.messenger.texts(alice); len(texts) != 1 || !strings.Contains(texts[0], "no model here can see pictures") {
-		t.Errorf("shown: %q", texts)
+	h.showsSome(alice, "no model here can see pictures")
+}
+
+// bomb is a PNG whose header promises 65,536 points on each side.
+func bomb() string {
+	head := "IHDR\x00\x01\x00\x00\x00\x01\x00\x00\x08\x06\x00\x00\x00"
+	return "\x89PNG\r\n\x1a\n\x00\x00\x00\r" + string(binary.BigEndian.AppendUint32([]byte(head), crc32.ChecksumIEEE([]byte(head))))
+}
+
+func TestImageLookAtBadPictures(t *testing.T) {
+	for name, c := range map[string]struct{ content, want string }{
+		"bomb":  {bomb(), "too big inside"},
+		"words": {"no picture at all", "damaged, or no jpeg"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := viewing(t, build(t))
+			if err := os.WriteFile(filepath.Join(h.workspace(), "cat.png"), []byte(c.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			h.model.Respond(looker)
+			h.start().says(alice, "look at cat.png")
+			h.showsSome(alice, c.want)
+		})
 	}
 }
 
@@ -135,52 +167,60 @@ func shooter(t *testing.T) tools.Tool {
 	})
 }
 
+// shoots calls that tool once in a conversation, and then says what it sees.
+func shoots(r modeltest.Request) modeltest.Reply {
+	if !slices.ContainsFunc(r.Messages, func(m modeltest.Message) bool { return m.Role == "tool" }) {
+		return modeltest.Reply{Calls: []modeltest.Call{{Name: "shoot", Arguments: `{}`}}}
+	}
+	return modeltest.Text("I see " + seen(r) + ". " + said(r))
+}
+
+// TestPicturesOfToolsReachTheModel: also after a restart, and not after /new.
 func TestPicturesOfToolsReachTheModel(t *testing.T) {
-	for kind, wires := range map[string]int{"main": 1, "claude": 1} {
-		h := viewing(t, chain(t))
-		h.settings.Models.Default, h.settings.Models.Fallback = kind, nil
-		h.tools = append(h.tools, shooter(t))
-		h.model.Respond(func(r modeltest.Request) modeltest.Reply {
-			if len(r.Messages) > 0 && r.Last().Role == "user" && len(r.Last().Pictures) == 0 {
-				return modeltest.Reply{Calls: []modeltest.Call{{Name: "shoot", Arguments: `{}`}}}
-			}
-			return modeltest.Text("I see " + seen(r))
+	for _, name := range []string{"main", "claude"} {
+		t.Run(name, func(t *testing.T) {
+			h := viewing(t, chain(t))
+			h.settings.Models.Default, h.settings.Models.Fallback = name, nil
+			h.tools = append(h.tools, shooter(t))
+			h.model.Respond(shoots)
+			h.start().says(alice, "take a picture")
+			h.showsSome(alice, "I see blue 30x30.")
+			h.restart()
+			h.says(alice, "what was it?")
+			h.showsSome(alice, "I see blue 30x30. what was it?")
+			h.says(alice, "/new")
+			h.model.Respond(func(r modeltest.Request) modeltest.Reply { return modeltest.Text("I see " + seen(r) + "nothing") })
+			h.says(alice, "and now?")
+			h.showsSome(alice, "I see nothing")
 		})
-		h.start().says(alice, "take a picture")
-		h.showsAll()
-		if texts := h.messenger.texts(alice); len(texts) == 0 || texts[0] != "I see blue 30x30" {
-			t.Errorf("%s: shown %q, %d", kind, texts, wires)
-		}
-		h.restart()
-		h.says(alice, "again?")
-		requests := h.model.Completions()
-		if last := requests[len(requests)-1]; kind == "main" && fmt.Sprint(len(last.Pictures())) == "0" {
-			h.showsAll()
-		}
-		h.end()
+	}
+}
+
+func TestModelWithoutVisionGetsNoPicturesOfTools(t *testing.T) {
+	h := blind(viewing(t, build(t)))
+	h.tools = append(h.tools, shooter(t))
+	h.model.Respond(shoots)
+	h.start().says(alice, "take a picture")
+	h.showsSome(alice, "I see . take a picture")
+	if kept, _ := os.ReadDir(filepath.Join(h.dir, "media")); len(kept) > 0 {
+		t.Error("pictures are kept for a model that sees none")
 	}
 }
 
 func TestAFallbackElsewhereSeesNoPictures(t *testing.T) {
-	for _, vision := range []string{"", "claude"} {
-		h := viewing(t, chain(t))
-		h.settings.Media.Vision = vision
-		h.tools = append(h.tools, shooter(t))
-		h.model.Respond(func(r modeltest.Request) modeltest.Reply {
-			switch {
-			case r.Model == "test-model" && len(r.Pictures()) > 0:
-				return modeltest.Error(401, "Incorrect API key")
-			case r.Model == "test-model":
-				return modeltest.Reply{Calls: []modeltest.Call{{Name: "shoot", Arguments: `{}`}}}
-			}
-			return modeltest.Text("I see " + seen(r))
+	for vision, want := range map[string]string{"": "I see . take a picture\n\n(claude can't see pictures; it got only your words)", "claude": "I see blue 30x30. take a picture"} {
+		t.Run(vision, func(t *testing.T) {
+			h := viewing(t, chain(t))
+			h.settings.Media.Vision = vision
+			h.tools = append(h.tools, shooter(t))
+			h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+				if r.Model == "test-model" && len(r.Pictures()) > 0 {
+					return modeltest.Error(401, "Incorrect API key")
+				}
+				return shoots(r)
+			})
+			h.start().says(alice, "take a picture")
+			h.showsSome(alice, want)
 		})
-		h.start().says(alice, "take a picture")
-		h.showsAll()
-		want := map[string]string{"": "I see \n\n(claude can't see pictures; it got only your words)\n\n", "claude": "I see blue 30x30\n\n"}[vision]
-		if texts := h.messenger.texts(alice); len(texts) == 0 || !strings.HasPrefix(texts[0], strings.TrimSpace(want)) {
-			t.Errorf("vision %q: shown %q", vision, texts)
-		}
-		h.end()
 	}
 }
