@@ -117,9 +117,20 @@ type Model struct {
 	// Tools is how many tools the model is shown: find.ShowAuto, which is also "",
 	// ShowFew or ShowAll.
 	Tools string
+	// Vision says whether the model takes pictures: VisionAuto, which is also "", VisionOn
+	// or VisionOff.
+	Vision string
 	// Local is for the type "managed".
 	Local Local
 }
+
+// Whether a model takes pictures. With VisionAuto its provider is asked, and what nothing
+// says is tried.
+const (
+	VisionAuto = "auto"
+	VisionOn   = "on"
+	VisionOff  = "off"
+)
 
 // Local says how llama-server runs a model of this machine.
 type Local struct {

@@ -126,6 +126,7 @@ var english = [phraseCount]string{
 	LimitStopped:      "Stopped: this answer reached its limit of %d rounds of tool calls.",
 	Internal:          "Something went wrong. Your message is saved.",
 	AnsweredBy:        "answered by %s: %s is unavailable",
+	NoVision:          "%s can't see pictures; it got only your words",
 	NoTools:           "%s can't use tools and answered without them",
 	NoSchema:          "%s's server rejected the tool definitions, so it answered without tools: %s",
 	InputCut:          "%s's server dropped part of this conversation: its context window is smaller than contextBudget",

@@ -74,6 +74,7 @@ const (
 	Status
 	AnsweredBy
 	NoTools
+	NoVision
 	NoSchema
 	InputCut
 	Loading

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"klawbot/cmd/klawbot/internal/keys"
+	"klawbot/engine/settings"
 	"klawbot/tools/find"
 	"klawbot/tools/sandbox"
 )
@@ -41,6 +42,7 @@ var checks = map[string]func(any) error{
 	"models.entries.*.maxTokens":                between(0, 1_000_000),
 	"models.entries.*.contextBudget":            between(1000, 10_000_000),
 	"models.entries.*.tools":                    oneOf(find.ShowAuto, find.ShowFew, find.ShowAll),
+	"models.entries.*.vision":                   oneOf(settings.VisionAuto, settings.VisionOn, settings.VisionOff),
 	"models.entries.*.prices":                   prices,
 	"models.budget.perDayUSD":                   between(0, 1_000_000),
 	"models.budget.perDayTokens":                between(0, 1_000_000_000),

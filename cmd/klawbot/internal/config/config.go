@@ -4,6 +4,7 @@ package config
 
 import (
 	"klawbot/cmd/klawbot/internal/keys"
+	"klawbot/engine/settings"
 	"klawbot/tools/find"
 )
 
@@ -128,6 +129,7 @@ type Entry struct {
 	ContextBudget int                `koanf:"contextBudget"`
 	Prices        map[string]float64 `koanf:"prices"`
 	Tools         string             `koanf:"tools"`
+	Vision        string             `koanf:"vision"`
 	Compat        map[string]any     `koanf:"compat"`
 }
 
@@ -349,6 +351,7 @@ func tableDefaults(given keys.Tree, getenv func(string) string) keys.Tree {
 			shown = find.ShowFew
 		}
 		e.(keys.Tree)["maxTokens"], e.(keys.Tree)["contextBudget"], e.(keys.Tree)["tools"] = NewEntryMaxTokens, NewEntryContextBudget, shown
+		e.(keys.Tree)["vision"] = settings.VisionAuto
 	}
 	return keys.Tree{
 		"channels": keys.Tree{"telegram": keys.Tree{"token": getenv("TELEGRAM_BOT_TOKEN")}},

@@ -125,7 +125,7 @@ func (c *Config) EngineModels() settings.Models {
 		m.Entries[name] = settings.Model{
 			Provider: e.Provider, Type: p.Type, BaseURL: cmp.Or(p.BaseURL, usualAddress[p.Type]), APIKey: p.APIKey,
 			Name: e.Model, MaxTokens: min(e.MaxTokens, p.window(e)/2), ContextBudget: p.window(e), Prices: e.prices(), Compat: e.Compat,
-			Tools: e.Tools, Local: p.local(),
+			Tools: e.Tools, Vision: e.Vision, Local: p.local(),
 		}
 	}
 	for _, name := range c.Models.Fallback {

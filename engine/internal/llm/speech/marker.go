@@ -51,6 +51,9 @@ var (
 	ends       = regexp.MustCompile(`^(?:endoftext|end_of_text|end_of_sentence|eos|s|eod|eos_token)$`)
 )
 
+// endNames end a text also as [EOS] and <EOT>.
+var endNames = map[string]bool{"eos": true, "eot": true, "eod": true, "end_of_text": true, "endoftext": true}
+
 // plainSigns writes DeepSeek's tokens as those of others.
 var plainSigns = strings.NewReplacer("｜", "|", "▁", "_")
 
@@ -62,7 +65,7 @@ func readMarker(text string) (m marker, more bool) {
 		if found := squareTag.FindStringSubmatch(text); found != nil {
 			name, closes := strings.CutPrefix(found[1], "/")
 			m = marker{name: strings.ToLower(name), close: closes, size: len(found[0])}
-			if m.name == "think" || strings.Contains(m.name, "tool_") || m.name == "inst" {
+			if m.name == "think" || strings.Contains(m.name, "tool_") || m.name == "inst" || endNames[m.name] {
 				m.classify(false)
 			}
 			return m, false
@@ -129,6 +132,8 @@ func (m *marker) classify(token bool) {
 		m.kind = stopMarker
 	case name == "inst":
 		m.kind, m.name = roleMarker, "user"
+	case !token && endNames[name]:
+		m.kind = endMarker
 	case name == "s" || name == "eos" || name == "bos":
 		m.kind = endMarker
 		if !m.close && name != "eos" {
