@@ -70,3 +70,10 @@ func TestSpeechOfEspeak(t *testing.T) {
 		}
 	}
 }
+
+// TestSpeechOfDoctor: the built-in clip is understood.
+func TestSpeechOfDoctor(t *testing.T) {
+	if heard, err := ears(transcribe.Settings{Language: "en"}, nil, speechtest.Assets(t)).Try(t.Context()); err != nil || !heard.Local {
+		t.Errorf("%+v, %v", heard, err)
+	}
+}
