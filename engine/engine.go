@@ -136,7 +136,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	files := workspace.Open(c.Workspace, c.Log)
 	e.plan(models, files)
 	e.report = &report{config: c.Base, started: time.Now(), store: st, lanes: e.lanes, chats: e.chats, backups: e.backups, meters: meters, models: models}
-	seen := eyes.New(eyes.Config{Store: st, Files: kept, Models: models, Settings: c.Settings, Model: e.report.modelIn, Read: wordsIn(c.Settings), Log: c.Log})
+	seen := eyes.New(eyes.Config{Store: st, Files: kept, Models: models, Settings: c.Settings, Model: e.report.modelIn, Read: e.media.Readers.Text, Log: c.Log})
 	set, err := toolset.New(ctx, c.Base, toolset.Hooks{
 		Open: func() (*store.Store, error) { return st, nil }, Schedules: e.plans.schedules,
 		Model: e.report.modelIn, Stats: e.report.entries, Extract: models.Extract, Look: seen.Look,
