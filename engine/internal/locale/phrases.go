@@ -252,5 +252,16 @@ const (
 	MCPSignedIn
 	MCPNotSignedIn
 	MCPNoSignIn
+	PersonKnocked
+	GroupKnocked
+	ButtonAllow
+	ButtonIgnore
+	StrangerAllowed
+	StrangerAllowedAt
+	StrangerIgnored
+	StrangerIgnoredAt
+	StrangerUnwritten
+	StrangerDecided
+	StatusKnocked
 	phraseCount
 )
