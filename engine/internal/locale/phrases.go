@@ -253,5 +253,16 @@ const (
 	MCPSignedIn
 	MCPNotSignedIn
 	MCPNoSignIn
+	PersonKnocked
+	GroupKnocked
+	ButtonAllow
+	ButtonIgnore
+	StrangerAllowed
+	StrangerAllowedAt
+	StrangerIgnored
+	StrangerIgnoredAt
+	StrangerUnwritten
+	StrangerDecided
+	StatusKnocked
 	phraseCount
 )

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"net/url"
-	"slices"
 
 	"klawbot/engine/internal/sqlite"
 )
@@ -47,18 +46,12 @@ func verify(ctx context.Context, db *sql.DB, path, instance string) error {
 	if err := sqlite.CheckPages(ctx, db, path, "integrity_check"); err != nil {
 		return err
 	}
-	known, err := migrationNames()
-	if err != nil {
-		return err
-	}
-	applied, err := appliedMigrations(ctx, db)
-	if err != nil {
+	_, unknown, err := migrations.Missing(ctx, db)
+	switch {
+	case err != nil:
 		return sqlite.AsDamage(path, err)
-	}
-	for _, name := range applied {
-		if !slices.Contains(known, name) {
-			return &sqlite.DamagedError{Path: path, Reason: "was written by a newer klawbot (it has " + name + ")"}
-		}
+	case len(unknown) > 0:
+		return &sqlite.DamagedError{Path: path, Reason: "was written by a newer klawbot (it has " + unknown[0] + ")"}
 	}
 	inside, err := getMeta(ctx, db, "instance")
 	switch {
