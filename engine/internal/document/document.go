@@ -153,7 +153,7 @@ func options(from map[string]string) Options {
 // encode is the document as a child returns it.
 func (d Document) encode() confined.Result {
 	return confined.Result{Text: d.Text, Meta: map[string]string{
-		metaKind: d.Kind, metaUnit: d.Unit, metaShown: d.Shown, metaMore: d.More, metaScans: ranges(d.Scans),
+		metaKind: d.Kind, metaUnit: d.Unit, metaShown: d.Shown, metaMore: d.More, metaScans: Ranges(d.Scans),
 		metaTotal: strconv.Itoa(d.Pages), metaNext: strconv.Itoa(d.Next), metaFound: strconv.Itoa(d.Found),
 		metaRecognized: strconv.FormatBool(d.Recognized), metaPartial: strconv.FormatBool(d.Partial),
 	}}

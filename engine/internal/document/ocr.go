@@ -20,6 +20,9 @@ const (
 	maxShape  = 20
 )
 
+// ocrOff is the key that switches OCR off, and what it should be.
+const ocrOff = "media.documents.ocr: auto"
+
 // isPicture knows the formats that tesseract reads.
 func isPicture(head []byte) bool {
 	for _, sign := range []string{"\x89PNG\r\n", "\xff\xd8\xff", "GIF8", "II*\x00", "MM\x00*", "BM"} {
@@ -48,7 +51,7 @@ func readOCR(ctx context.Context, job confined.Job, scratch string) (confined.Re
 func (in *input) recognize(ctx context.Context, file string) (string, error) {
 	switch {
 	case in.options.OCR == "off":
-		return "", &confined.Fault{Kind: confined.NoReader, Detail: "media.documents.ocr: auto"}
+		return "", &confined.Fault{Kind: confined.NoReader, Detail: ocrOff}
 	case !there("tesseract"):
 		return "", &confined.Fault{Kind: confined.NoReader, Detail: installTesseract}
 	}
@@ -98,3 +101,31 @@ func usable(wanted string, installed []string) (string, error) {
 	}
 	return strings.Join(all, "+"), nil
 }
+
+// missingOCR says how to have scans read, "" where that was tried.
+func missingOCR(o Options) string {
+	switch {
+	case o.OCR == "off":
+		return ocrOff
+	case !there("tesseract"):
+		return installTesseract
+	case !there("pdftoppm"):
+		return installPoppler
+	}
+	return ""
+}
+
+// Languages are what tesseract looks for: what the configuration says, else the language
+// of the bot and English.
+func Languages(configured, language string) string {
+	if configured != "" {
+		return configured
+	}
+	if own := tesseractNames[language]; own != "" && own != "eng" {
+		return own + "+eng"
+	}
+	return "eng"
+}
+
+// tesseractNames are the names of languages that tesseract has, by those of ISO 639-1.
+var tesseractNames = map[string]string{"en": "eng", "ru": "rus"}

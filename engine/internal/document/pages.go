@@ -60,8 +60,8 @@ func parseRange(text string) (first, last int, ok bool) {
 	return first, last, err == nil && last >= first
 }
 
-// ranges writes numbers in their order: "2-5,9".
-func ranges(all []int) string {
+// Ranges writes numbers in their order: "2-5,9".
+func Ranges(all []int) string {
 	var b strings.Builder
 	for i := 0; i < len(all); {
 		last := i

@@ -156,7 +156,7 @@ func (r *reading) add(ctx context.Context, n int, s span) (more bool, err error)
 		text, note, rest = cutLines(text, max(s.from, 1), s.to, room)
 	}
 	if len(r.shown) > 0 && utf8.RuneCountInString(text) > room {
-		r.Next, r.More = n, ranges(following(n, min(s.last, r.Pages), len(r.shown)))
+		r.Next, r.More = n, Ranges(following(n, min(s.last, r.Pages), len(r.shown)))
 		return false, nil
 	}
 	r.write(n, p, text, note)
@@ -208,13 +208,13 @@ func (r *reading) end(err error) (Document, error) {
 		r.Partial, r.More = true, strconv.Itoa(r.Next)+"-"
 	}
 	if len(r.Scans) > 0 && len(r.Scans) == r.looked && len(r.words) == 0 {
-		return Document{}, &confined.Fault{Kind: confined.Scan}
+		return Document{}, &confined.Fault{Kind: confined.Scan, Detail: missingOCR(r.options)}
 	}
 	if r.Next == 0 && len(r.words) == 0 && len(r.shown) > 0 && r.shown[len(r.shown)-1] < r.Pages {
 		r.Next = r.shown[len(r.shown)-1] + 1
-		r.More = ranges(following(r.Next, r.Pages, len(r.shown)))
+		r.More = Ranges(following(r.Next, r.Pages, len(r.shown)))
 	}
-	r.Text, r.Shown = r.text.String(), ranges(r.shown)
+	r.Text, r.Shown = r.text.String(), Ranges(r.shown)
 	return r.Document, nil
 }
 
