@@ -17,13 +17,14 @@ import (
 )
 
 func assetsCommand(a *app) *cobra.Command {
-	return parent("assets", "Download or check models: embedding, language",
+	return parent("assets", "Download or check models: embedding, speech, language",
 		assetsPullCommand(a), assetsStatusCommand(a))
 }
 
 func assetsPullCommand(a *app) *cobra.Command {
 	var want bot.Pull
 	var llm string
+	var speech bool
 	cmd := &cobra.Command{
 		Use:   "pull",
 		Short: "Download the embedding model and the ONNX Runtime library",
@@ -41,6 +42,13 @@ func assetsPullCommand(a *app) *cobra.Command {
 			l, f, err := a.openFolders()
 			if err != nil {
 				return err
+			}
+			if speech {
+				want.Dir = filepath.Join(f.Data, "assets")
+				if err := os.MkdirAll(f.Data, 0o700); err != nil {
+					return err
+				}
+				return bot.PullSpeech(ctx, a.stdout, want)
 			}
 			if llm != "" {
 				want.Model, want.Dir = llm, filepath.Join(f.Data, "assets")
@@ -65,7 +73,9 @@ func assetsPullCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&want.From, "from", "", "directory or `URL` of the files (default: where they are published)")
 	cmd.Flags().DurationVar(&want.Patience, "patience", 0, "`time` to wait for data, e.g. 5s (default: 30s)")
 	cmd.Flags().StringVar(&want.Model, "model", "", "`name` of the model: "+strings.Join(data.EmbeddingModels(), ", ")+" (default: the configured one)")
+	cmd.Flags().BoolVar(&speech, "speech", false, "download the speech model instead, which understands voice messages in English (44 MB)")
 	cmd.Flags().StringVar(&llm, "llm", "", "`NAME` of a language model to download instead; list prints the names")
+	cmd.MarkFlagsMutuallyExclusive("speech", "llm", "model")
 	return cmd
 }
 

@@ -71,7 +71,7 @@ func besideNumber(text string, all []word, number, name int) compound {
 		return compound{}
 	}
 	digits, w := all[number].text, all[name].text
-	if !isNumber(digits) || isNumber(w) || len(digits) > longestModel || number < name && len(w) > longestUnit || englishWords[w] || len(w) == 1 && name < number {
+	if !isNumber(digits) || isNumber(w) || len(digits) > longestModel || number < name && len(w) > longestUnit || englishWords[w] {
 		return compound{}
 	}
 	return compound{terms: []string{all[first].text + all[first+1].text}, from: first, to: first + 1}

@@ -12,6 +12,7 @@ type labelled struct{ *scanner }
 // arguments: those of ReAct and of Qwen's agent.
 var labels = []struct{ call, input string }{
 	{"Action:", "Action Input:"},
+	{"**Action:**", "**Action Input:**"},
 	{"✿FUNCTION✿", "✿ARGS✿"},
 }
 
@@ -121,51 +122,52 @@ func (s labelled) input() bool {
 // toolParameter begins an argument in a tag with its name.
 var toolParameter = regexp.MustCompile(`^\s*<([A-Za-z_][\w.-]*)>`)
 
+// toolAttribute is an argument in the tag itself.
+var toolAttribute = regexp.MustCompile(`\s([A-Za-z_][\w.-]*)="([^"]*)"`)
+
 // openTag begins a call in a tag that is named after a tool: <file_read><path>a</path>
-// </file_read>.
+// </file_read>, <file_read path="a"/>.
 func (s labelled) openTag(m marker) (taken, more bool) {
-	name := strings.TrimSuffix(callWord.FindString(s.held[1:]), "/")
-	if m.close || !declared(name, s.tools) || s.out.place() != atStart || s.out.isExample() {
+	name := callWord.FindString(s.held[1:])
+	if name = strings.TrimSuffix(name, "/"); m.close || !declared(name, s.tools) || s.out.place() != atStart {
 		return false, false
 	}
-	if strings.HasSuffix(s.held[:m.size], "/>") {
-		r, more := s.next(m.size)
-		if more || r != 0 && r != '\n' {
-			return false, more
+	inner, size := "", m.size
+	if !strings.HasSuffix(s.held[:m.size], "/>") {
+		closing := "</" + name + ">"
+		end := strings.Index(s.held, closing)
+		rest := strings.TrimLeft(s.held[m.size:], " \t\r\n")
+		if rest != "" && rest[0] != '<' && rest[0] != '{' {
+			return false, false
 		}
-		s.take(m.size)
-		return s.call(name, "{}")
+		if end < 0 {
+			return false, len(s.held) < maxHeld
+		}
+		inner, size = s.held[m.size:end], end+len(closing)
 	}
-	closing := "</" + name + ">"
-	end := strings.Index(s.held, closing)
-	rest := strings.TrimLeft(s.held[m.size:], " \t\r\n")
-	if rest != "" && rest[0] != '<' && rest[0] != '{' {
-		return false, false
+	if r, more := s.next(size); more || r != 0 && (r != '\n' && size == m.size || s.out.isExample()) {
+		return false, more
 	}
-	if end < 0 {
-		return false, len(s.held) < maxHeld
+	arguments, ok := s.arguments(name, s.held[:m.size], inner)
+	if ok {
+		s.take(size)
+		s.calls = append(s.calls, Printed{name, arguments})
+		s.out.after, s.out.block = true, true
 	}
-	arguments, ok := s.arguments(name, s.held[m.size:end])
-	if !ok {
-		return false, false
-	}
-	s.take(end + len(closing))
-	return s.call(name, arguments)
+	return ok, false
 }
 
-func (s labelled) call(name, arguments string) (taken, more bool) {
-	s.calls = append(s.calls, Printed{name, arguments})
-	s.out.after, s.out.block = true, true
-	return true, false
-}
-
-// arguments reads the arguments in a tag that is named after a tool: tags with their
-// names, or JSON.
-func (s labelled) arguments(name, text string) (arguments string, ok bool) {
+// arguments reads the arguments in a tag that is named after a tool: its attributes and
+// tags with their names, or JSON.
+func (s labelled) arguments(name, tag, text string) (arguments string, ok bool) {
 	if value, ok := readValue(text); ok && value[0] == '{' {
 		return string(value), true
 	}
 	pairs := parameters{}
+	set := func(key, value string) { pairs[key] = printedValue(value, kindOfParameter(s.tools, name, key)) }
+	for _, m := range toolAttribute.FindAllStringSubmatch(tag, -1) {
+		set(m[1], m[2])
+	}
 	for strings.TrimSpace(text) != "" {
 		m := toolParameter.FindStringSubmatch(text)
 		if m == nil {
@@ -175,8 +177,7 @@ func (s labelled) arguments(name, text string) (arguments string, ok bool) {
 		if !closed {
 			return "", false
 		}
-		value = strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n")
-		pairs[m[1]] = printedValue(value, kindOfParameter(s.tools, name, m[1]))
+		set(m[1], strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n"))
 		text = rest
 	}
 	return pairs.json()

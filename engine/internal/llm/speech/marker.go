@@ -38,9 +38,9 @@ var (
 	squareTag   = regexp.MustCompile(`^\[(/?[A-Z][A-Z_]{2,24})\]`)
 	squareStart = regexp.MustCompile(`^\[/?[A-Z_]{0,24}$`)
 
-	thinkName  = regexp.MustCompile(`^(?:\w+:)?(?:begin_of_|start_of_|start_|end_of_|end_)?(?:ant)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|inner_monologue|inner_thoughts?)$`)
+	thinkName  = regexp.MustCompile(`^(?:\w+:)?(?:begin_of_|start_of_|start_|end_of_|end_)?(?:ant)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|(?:inner|internal)_(?:monologue|thoughts?))$`)
 	resultName = regexp.MustCompile(`^(?:\w+[:|])?(?:start_|end_)?(?:tool|function)s?_?(?:response|result|output)s?(?:_begin|_end|_start)?$`)
-	callName   = regexp.MustCompile(`^(?:\w+[:|]|longcat_)?(?:start_|end_)?(?:(?:tool|function)_?(?:call|use|request|code)s?(?:_section)?(?:_begin|_end|_start)?|invoke|function(?:=.*)?|python_tag|tools?)$`)
+	callName   = regexp.MustCompile(`^(?:\w+[:|]|longcat_)?(?:start_|end_)?(?:(?:tool|function)_?(?:call|use|request|code)s?(?:_section)?(?:_begin|_end|_start)?|(?:execute|use)_(?:mcp_)?tool|invoke|function(?:=.*)?|python_tag|tools?)$`)
 	answerName = regexp.MustCompile(`^(?:final_)?(?:answer|response)$`)
 	actionName = regexp.MustCompile(`^(?:(?:start_|end_)action|action_(?:start|end))$`)
 

@@ -266,7 +266,7 @@ func (s *scanner) lineStart() (taken, more bool) {
 	case 'f', 't', 'c':
 		return s.openNamed()
 	}
-	if s.out.line == "" && strings.ContainsRune("ATFO✿", firstRune(s.held)) {
+	if s.out.line == "" && strings.ContainsRune("ATFO*✿", firstRune(s.held)) {
 		return labelled{s}.open()
 	}
 	return false, false
