@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"net/url"
 
 	"klawbot/engine/internal/sqlite"
+	"klawbot/engine/internal/store/schema"
 )
 
 // Check reads the whole database and reports damage as a *sqlite.DamagedError. It asks a
@@ -46,12 +48,11 @@ func verify(ctx context.Context, db *sql.DB, path, instance string) error {
 	if err := sqlite.CheckPages(ctx, db, path, "integrity_check"); err != nil {
 		return err
 	}
-	_, unknown, err := migrations.Missing(ctx, db)
-	switch {
-	case err != nil:
+	if _, err := schema.Missing(ctx, db, path); err != nil {
+		if newer, is := errors.AsType[*schema.NewerError](err); is {
+			return &sqlite.DamagedError{Path: path, Reason: "was written by a newer klawbot (it has " + newer.Step + ")"}
+		}
 		return sqlite.AsDamage(path, err)
-	case len(unknown) > 0:
-		return &sqlite.DamagedError{Path: path, Reason: "was written by a newer klawbot (it has " + unknown[0] + ")"}
 	}
 	inside, err := getMeta(ctx, db, "instance")
 	switch {
