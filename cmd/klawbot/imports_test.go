@@ -119,7 +119,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/readers":            {100, []string{"engine/internal/document", "engine/internal/media", "engine/internal/picture", "engine/internal/transcribe", "engine/settings"}, "who reads which file"},
 	"engine/internal/store/schema":       {125, nil, "the steps to the schema"},
 	"engine/internal/store/storetest":    {0, []string{"engine/internal/llm", "engine/internal/store"}, "what the tests of store and archive share"},
-	"engine/internal/sqlite":             {525, nil, "a leaf: SQLite files, without tables"},
+	"engine/internal/sqlite":             {425, nil, "a leaf: SQLite files, without tables"},
 	"engine/internal/corememory":         {900, []string{"engine/internal/store", "gateway", "internal/atomicfile", "tools", "tools/injection", "tools/recall"}, "the facts that turns know; what enters prompts is screened; it has the parts of chats from recall"},
 	"internal/redact":                    {675, nil, "a leaf"},
 	"internal/atomicfile":                {75, nil, "a leaf"},
