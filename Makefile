@@ -188,7 +188,7 @@ documents: header ## documents of Chromium, LibreOffice and TeX, and a receipt f
 
 speech: header build/speech/requirements.txt build/assets/.complete ## a real speech model hears clips and what espeak-ng says (needs pip, espeak-ng and opus-tools)
 	SPEECH_DIR=$(CURDIR)/build/speech ASSETS_DIR=$(CURDIR)/build/assets \
-	  go test -tags=$(TAGS),speech -run '^TestSpeech' -count=1 -p 1 -v ./engine/internal/transcribe
+	  go test -tags=$(TAGS),speech -run '^TestSpeech' -count=1 -p 1 -v ./engine/internal/transcribe ./engine/internal/voice
 
 # What the judges are made of is pinned by lock files and never a part of the
 # program. The SDKs are a Go module of their own.
