@@ -24,6 +24,7 @@ var checks = map[string]func(any) error{
 	"channels.telegram.apiURL":                  apiAddress,
 	"channels.telegram.groups.respond":          oneOf("mention", "all"),
 	"channels.telegram.streaming":               oneOf("off", "edit", "draft"),
+	"channels.telegram.strangers":               oneOf("ask", "off"),
 	"channels.telegram.mode":                    oneOf("polling", "webhook"),
 	"channels.telegram.rich":                    notYet,
 	"channels.telegram.limits.perChatPerSecond": between(0, 1000),
