@@ -14,16 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine"
 	"klawbot/engine/settings"
 	"klawbot/internal/modeltest"
 	"klawbot/tools"
 )
-
-func TestMain(m *testing.M) {
-	engine.MediaMain() // children of these tests read pictures
-	os.Exit(m.Run())
-}
 
 // pngOf is a picture of one colour.
 func pngOf(t *testing.T, w, h int, c color.Color) []byte {
