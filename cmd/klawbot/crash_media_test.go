@@ -59,7 +59,9 @@ func killWithFiles(t *testing.T, point string, heard int64) {
 		t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
 	}
 	b = r.start("")
-	r.wait(b, "the answer", func(v telegramtest.State) bool { return strings.Contains(v.Transcript(chat), "the answer") && v.Pending() == 0 })
+	r.wait(b, "the answer", func(v telegramtest.State) bool {
+		return strings.Contains(v.Transcript(chat), "the answer") && v.Pending() == 0
+	})
 	if code := b.stop(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
 	}
@@ -73,7 +75,8 @@ func killWithFiles(t *testing.T, point string, heard int64) {
 	if n := hearings.Load(); n > heard+1 || n > heard && point != "media.reading" {
 		t.Errorf("heard %d times, want %d", n, heard)
 	}
-	if n := r.telegram.Count(telegramtest.Downloads); n != 2 {
+	// What is delivered is the echo, perhaps while the second file is on its way.
+	if n := r.telegram.Count(telegramtest.Downloads); n != 2 && (n != 3 || point != "outbox.delivered") {
 		t.Errorf("%d downloads, want 2", n)
 	}
 	found, err := filepath.Glob(filepath.Join(r.workspace(), "inbox", "telegram_11", "*"))
