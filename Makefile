@@ -63,7 +63,7 @@ IMAGE ?= klawbot
 LOCOMO ?=
 ASSETS ?= $(CURDIR)/build/assets
 
-.PHONY: chat build test check test-rest test-long bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser speech assets lint vulncheck libraries docker docker-local header clean help
+.PHONY: chat build test check test-rest test-long bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser documents speech assets lint vulncheck libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --patience 3s || echo 'klawbot: keyword search until then; everything else works.'
@@ -183,9 +183,12 @@ browser: header ## the tool browser on a page with a form, in a real Chromium (S
 	  echo "Chromium is missing: install one (Debian: apt-get install chromium) and run make browser again" >&2; exit 1
 	go test -race -tags=$(TAGS),browser -run '^TestBrowser' -count=1 -v ./tools/web/browser
 
+documents: header ## documents of Chromium, LibreOffice and TeX, and a receipt for OCR (needs these programs)
+	go test -tags=$(TAGS),documents -run '^Test(Real|PDF|BadPDFs|Scanned|OCR)' -count=1 -v ./engine/internal/document
+
 speech: header build/speech/requirements.txt build/assets/.complete ## a real speech model hears clips and what espeak-ng says (needs pip, espeak-ng and opus-tools)
 	SPEECH_DIR=$(CURDIR)/build/speech ASSETS_DIR=$(CURDIR)/build/assets \
-	  go test -tags=$(TAGS),speech -run '^TestSpeech' -count=1 -p 1 -v ./engine/internal/transcribe
+	  go test -tags=$(TAGS),speech -run '^TestSpeech' -count=1 -p 1 -v ./engine/internal/transcribe ./engine/internal/voice
 
 # What the judges are made of is pinned by lock files and never a part of the
 # program. The SDKs are a Go module of their own.

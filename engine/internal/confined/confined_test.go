@@ -21,7 +21,13 @@ import (
 // reads this file.
 const botInput = "KLAWBOT_TEST_INPUT"
 
+// beforeMain is what a program gets that does not call Main.
+var beforeMain error
+
 func TestMain(m *testing.M) {
+	if len(os.Args) != 2 { // a child would start another
+		_, beforeMain = confined.Run(context.Background(), confined.Job{Kind: "read", Input: os.Args[0]})
+	}
 	confined.Main(kinds)
 	if input := os.Getenv(botInput); input != "" {
 		fmt.Println("begins")
@@ -98,6 +104,13 @@ var kinds = map[string]confined.Kind{
 	"linger": func(context.Context, confined.Job, string) (confined.Result, error) {
 		return confined.Result{}, exec.Command("sleep", "300").Run()
 	},
+}
+
+// TestProgramWithoutMainStartsNoChild: the child would be the program once more.
+func TestProgramWithoutMainStartsNoChild(t *testing.T) {
+	if beforeMain == nil || !strings.Contains(beforeMain.Error(), "confined.Main") {
+		t.Errorf("%v", beforeMain)
+	}
 }
 
 func deep(n int) int { return deep(n+1) + 1 }
