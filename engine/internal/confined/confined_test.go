@@ -113,7 +113,13 @@ func TestProgramWithoutMainStartsNoChild(t *testing.T) {
 	}
 }
 
-func deep(n int) int { return deep(n+1) + 1 }
+// deep overflows the stack.
+func deep(n int) int {
+	if n < 0 {
+		return 0
+	}
+	return deep(n+1) + 1
+}
 
 func input(t *testing.T) string {
 	t.Helper()
