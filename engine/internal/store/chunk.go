@@ -275,7 +275,7 @@ func (tx IndexTx) MatchTerms(terms []string, s Scope, limit, most int) ([]Match,
 		quoted[i] = quotedTerm(t)
 	}
 	where, args := s.where()
-	found, err := query(tx, func(r row) (m Match, err error) {
+	found, err := query(tx.slowly(), func(r row) (m Match, err error) {
 		err = r.Scan(&m.ID, &m.Score)
 		return m, err
 	}, `SELECT id, score FROM (SELECT c.id, -bm25(chunks_fts) AS score FROM chunks_fts CROSS JOIN chunks c ON c.id = chunks_fts.rowid

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"klawbot/engine/internal/store"
 )
@@ -200,5 +201,42 @@ func TestReadIsASnapshot(t *testing.T) {
 	})
 	if n := count(t, s, "inbox"); n != 2 {
 		t.Errorf("%d rows", n)
+	}
+}
+
+// TestReadEndsWithItsContext ends at the next statement, the next row, and in the middle
+// of a statement that takes long.
+func TestReadEndsWithItsContext(t *testing.T) {
+	s := open(t, t.TempDir())
+	for i := range int64(3) {
+		write(t, s, addUpdate(i))
+	}
+	for name, fn := range map[string]func(end func(), tx *store.Tx) error{
+		"statement": func(end func(), tx *store.Tx) error {
+			end()
+			_, err := tx.Inbox().InboxDepth()
+			return err
+		},
+		"row": func(end func(), tx *store.Tx) error {
+			return tx.Each("SELECT id FROM inbox", func() { end() })
+		},
+		"long statement": func(end func(), tx *store.Tx) error {
+			started := time.AfterFunc(50*time.Millisecond, end)
+			defer started.Stop()
+			return tx.Slowly("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n")
+		},
+	} {
+		ctx, end := context.WithCancel(t.Context())
+		rows := 0
+		err := s.Read(ctx, func(tx *store.Tx) error {
+			return fn(func() { rows++; end() }, tx)
+		})
+		if !errors.Is(err, context.Canceled) || rows != 1 {
+			t.Errorf("%s: %v after %d rows", name, err, rows)
+		}
+		end()
+	}
+	if err := s.Read(t.Context(), func(tx *store.Tx) error { _, err := tx.Inbox().InboxDepth(); return err }); err != nil {
+		t.Errorf("a read after them: %v", err)
 	}
 }
