@@ -264,6 +264,13 @@ func quotedTerm(t string) string {
 	return `"` + strings.ReplaceAll(begun, `"`, `""`) + `"` + t[len(begun):]
 }
 
+// Any reports whether there is a chunk of a scope.
+func (tx IndexTx) Any(s Scope) (is bool, err error) {
+	where, args := s.where()
+	err = tx.tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM chunks c WHERE `+where+`)`, args...).Scan(&is)
+	return is, wrap(err, "look for chunks")
+}
+
 // MatchTerms finds the chunks that have any of the terms, by BM25, the best
 // first, at most limit. It weighs no more than most chunks, the newest ones.
 func (tx IndexTx) MatchTerms(terms []string, s Scope, limit, most int) ([]Match, error) {
