@@ -27,11 +27,13 @@ import (
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/media"
 	"klawbot/engine/internal/metrics"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/progress"
 	"klawbot/engine/internal/prompt"
+	"klawbot/engine/internal/readers"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/sentfiles"
@@ -84,6 +86,7 @@ type Engine struct {
 	set       *toolset.Set
 	memory    *recall.Memory
 	turns     *turn.Turns
+	media     *media.Media
 	plans     plans
 	backups   *backup.Backups
 	report    *report
@@ -124,7 +127,11 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Owners: func() []gateway.Address { return e.chats.owners(gateway.ChatID{}) },
 		AtWork: func() int { running, waiting := e.lanes.count(); return running + waiting }, Log: c.Log,
 	})
-	models := model.New(model.Config{Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Dir: c.Dir, Log: c.Log, Measure: meters.Measure})
+	kept := media.In(c.Dir, c.Workspace, c.Log)
+	e.media = media.New(media.Config{
+		Store: st, Life: e.life, Gateway: c.Gateway, Settings: c.Settings, Files: kept, Readers: readers.New(readers.Config{Settings: c.Settings, Assets: c.Assets, HTTP: c.HTTP, Log: c.Log}), Log: c.Log,
+	})
+	models := model.New(model.Config{Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Dir: c.Dir, Log: c.Log, Measure: meters.Measure, Open: kept.Open})
 	files := workspace.Open(c.Workspace, c.Log)
 	e.plan(models, files)
 	e.report = &report{config: c.Base, started: time.Now(), store: st, lanes: e.lanes, chats: e.chats, backups: e.backups, meters: meters, models: models}
@@ -236,8 +243,8 @@ func (e *Engine) keepHouse(ctx context.Context) {
 		if err := e.store.Write(ctx, prune); err != nil && ctx.Err() == nil {
 			e.log.Error("old rows not deleted", "err", err)
 		}
-		if err := errors.Join(e.outbox.SweepFiles(ctx), toolset.SweepScratch(e.config.Dir)); err != nil && ctx.Err() == nil {
-			e.log.Error("sent files not deleted", "err", err)
+		if err := errors.Join(e.outbox.SweepFiles(ctx), toolset.SweepScratch(e.config.Dir), e.media.KeepHouse(ctx)); err != nil && ctx.Err() == nil {
+			e.log.Error("old files not deleted", "err", err)
 		}
 		if !wait.For(ctx, pruneEvery) {
 			return

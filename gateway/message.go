@@ -134,10 +134,11 @@ type Message struct {
 	// Described says that Text begins with a description of what is no text, such
 	// as "[photo]".
 	Described bool
-	// Unheard says that the message is speech, which the bot cannot hear.
-	Unheard  bool
-	Callback *Callback
-	Member   Member
+	// Attachments are the files of the message, in order; those of Reply are not among
+	// them.
+	Attachments []Attachment
+	Callback    *Callback
+	Member      Member
 	// MovedTo is the new id of the chat.
 	MovedTo int64
 }
@@ -165,6 +166,10 @@ type Sender struct {
 type Quote struct {
 	Author string
 	Text   string
+	// From is the author's id, 0 when it is unknown. Attachments are the files of the
+	// quoted message.
+	From        int64
+	Attachments []Attachment
 	// Own says that the bot itself wrote it, as its message ID.
 	Own bool
 	ID  int64

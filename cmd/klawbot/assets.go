@@ -17,13 +17,14 @@ import (
 )
 
 func assetsCommand(a *app) *cobra.Command {
-	return parent("assets", "Download or check models: embedding, language",
+	return parent("assets", "Download or check models: embedding, speech, language",
 		assetsPullCommand(a), assetsStatusCommand(a))
 }
 
 func assetsPullCommand(a *app) *cobra.Command {
 	var want bot.Pull
 	var llm string
+	var speech bool
 	cmd := &cobra.Command{
 		Use:   "pull",
 		Short: "Download the embedding model and the ONNX Runtime library",
@@ -42,6 +43,13 @@ func assetsPullCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if speech {
+				want.Dir = filepath.Join(f.Data, "assets")
+				if err := os.MkdirAll(f.Data, 0o700); err != nil {
+					return err
+				}
+				return bot.PullSpeech(ctx, a.stdout, want)
+			}
 			if llm != "" {
 				want.Model, want.Dir = llm, filepath.Join(f.Data, "assets")
 				if err := os.MkdirAll(f.Data, 0o700); err != nil {
@@ -50,7 +58,7 @@ func assetsPullCommand(a *app) *cobra.Command {
 				return bot.PullLocalModel(ctx, a.stdout, want)
 			}
 			if want.Model == "" {
-				want.Model = bot.AssetPlaces(l.Config(), f).Model
+				want.Model = bot.AssetPlaces(ctx, l.Config(), f).Model
 			}
 			if !slices.Contains(data.EmbeddingModels(), want.Model) {
 				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(data.EmbeddingModels(), ", "))
@@ -65,7 +73,9 @@ func assetsPullCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&want.From, "from", "", "directory or `URL` of the files (default: where they are published)")
 	cmd.Flags().DurationVar(&want.Patience, "patience", 0, "`time` to wait for data, e.g. 5s (default: 30s)")
 	cmd.Flags().StringVar(&want.Model, "model", "", "`name` of the model: "+strings.Join(data.EmbeddingModels(), ", ")+" (default: the configured one)")
+	cmd.Flags().BoolVar(&speech, "speech", false, "download the speech model instead, which understands voice messages in English (44 MB)")
 	cmd.Flags().StringVar(&llm, "llm", "", "`NAME` of a language model to download instead; list prints the names")
+	cmd.MarkFlagsMutuallyExclusive("speech", "llm", "model")
 	return cmd
 }
 
@@ -76,7 +86,7 @@ func assetsStatusCommand(a *app) *cobra.Command {
 		Short: "Show the embedding files and which are missing",
 		Long:  "Checks the files that semantic search needs against the published checksums. The exit code is\n1 if a file is missing.",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, f, err := a.openFolders()
 			if err != nil {
 				return err
@@ -84,7 +94,7 @@ func assetsStatusCommand(a *app) *cobra.Command {
 			if t := l.Config().Memory.Embedding.Type; t != "onnx" {
 				return fmt.Errorf("memory.embedding.type is %s, which needs no files", t)
 			}
-			return assetsStatus(a.stdout, bot.AssetPlaces(l.Config(), f), asJSON)
+			return assetsStatus(a.stdout, bot.AssetPlaces(cmd.Context(), l.Config(), f), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -382,7 +382,7 @@ func some(names []string) string {
 func memoryFindings(ctx context.Context, c toolset.Config) []Finding {
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	if errors.Is(err, store.ErrNotFound) {
-		return []Finding{OK("memory", "new; %s", EmbeddingText(c))}
+		return []Finding{OK("memory", "new; %s", toolset.Memory(c, nil).Text())}
 	}
 	if err != nil {
 		return nil // the database's own finding says it
@@ -390,9 +390,17 @@ func memoryFindings(ctx context.Context, c toolset.Config) []Finding {
 	defer func() { _ = st.Close() }() // the canary is gone already
 	r := toolset.Memory(c, func() (*store.Store, error) { return st, nil })
 	defer func() { _ = r.Close() }() // it was only tried
+	r.Choose(ctx, st)
 	return []Finding{memoryFinding(ctx, r, st, c.Settings().Memory.Embedding)}
 }
 
-// EmbeddingText says how the memory of a configuration searches. It looks for the
-// files of the model and loads nothing.
-func EmbeddingText(c toolset.Config) string { return toolset.Memory(c, nil).Text() }
+// EmbeddingText says how the memory of a configuration searches in the texts that there
+// are. It looks for the files of the model and loads nothing.
+func EmbeddingText(ctx context.Context, c toolset.Config) string {
+	r := toolset.Memory(c, nil)
+	if st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)}); err == nil {
+		r.Choose(ctx, st)
+		_ = st.Close() // it was only read
+	}
+	return r.Text()
+}

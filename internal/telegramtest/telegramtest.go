@@ -11,7 +11,7 @@
 // Parameters come as multipart form, urlencoded form, JSON or query.
 //
 // Not simulated: parse_mode (it is recorded, the text stays as it came),
-// media but documents, link previews, rich messages, inline mode, business
+// video, animations and video notes, link previews, rich messages, inline mode, business
 // accounts, administrators, the delay of repeated 409 answers and the shortened
 // polls of hasty clients. Entities that cross are kept as they are, where Telegram
 // cuts or drops some of them.
@@ -66,6 +66,9 @@ type Config struct {
 	// time at all. Each takes a time of its own, so calls that are under way at
 	// once may be carried out in any order, as they may be at Telegram.
 	Network time.Duration
+	// FilesRoot, if set, makes the server one of the bot's own machine: getFile names
+	// absolute paths in this folder, where the files lie.
+	FilesRoot string
 	// Seed makes the times of Network the same in each run; 0 takes a new one.
 	Seed uint64
 }
@@ -90,7 +93,9 @@ type Server struct {
 	description string
 	queries     map[string]*query
 	lastQuery   int64
+	lastAlbum   int64
 	files       map[string]File
+	expired     map[string]bool
 	pace        window
 	faults      []*Fault
 	inject      func(Call) *Fault
@@ -109,6 +114,7 @@ func New(c Config) *Server {
 		chats:    map[int64]*chat{},
 		queries:  map[string]*query{},
 		files:    map[string]File{},
+		expired:  map[string]bool{},
 		commands: map[string][]Command{},
 		queue:    queue{next: 1},
 	}

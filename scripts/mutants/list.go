@@ -1123,7 +1123,7 @@ var mutants = []mutant{
 		"TestOwnTextIsNotFromOutside",
 	},
 	{
-		"tools/outside.go", `p.ID, origin, strings.TrimSuffix(injection.Defuse(r.Output), "\n"), p.ID)`, `p.ID, origin, strings.TrimSuffix(r.Output, "\n"), p.ID)`,
+		"tools/outside.go", `strings.TrimSuffix(injection.Defuse(r.Output), "\n") + "\n" + end`, `strings.TrimSuffix(r.Output, "\n") + "\n" + end`,
 		"TestOutsideDataIsWrapped",
 	},
 	{

@@ -7,6 +7,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -19,7 +20,7 @@ import (
 	"klawbot/internal/redact"
 )
 
-// Config is what New needs. All of it is required, but for Measure.
+// Config is what New needs. All of it is required, but for Measure and Open.
 type Config struct {
 	Store *store.Store
 	// HTTP is the client for providers.
@@ -32,7 +33,9 @@ type Config struct {
 	Dir string
 	// Measure counts the calls of the provider with a name; nil counts none.
 	Measure func(name string, p llm.Provider) llm.Provider
-	Log     *slog.Logger
+	// Open opens the file of a picture, by its sum; nil: there are none.
+	Open func(sum string) (io.ReadCloser, error)
+	Log  *slog.Logger
 }
 
 // Client calls models. Only one process calls models on a data folder.
@@ -79,6 +82,8 @@ type Call struct {
 	Turn store.TurnID
 	// Person says that a person waits: people come before jobs.
 	Person bool
+	// NoPictures says that the model may not get the pictures of the request.
+	NoPictures bool
 	// Within refuses an attempt, nil none.
 	Within func(context.Context) error
 	// OnText gets the text of the answer as far as it is known, again from its
@@ -110,7 +115,7 @@ func (c *Client) Ask(ctx context.Context, call Call) (Answer, error) {
 		return Answer{}, fmt.Errorf("model %s: %w", call.Name, err)
 	}
 	a := asking{Call: call, client: c, settings: c.config.Settings(), provider: provider}
-	a.answer.Result, err = a.able(ctx, call.Request)
+	a.answer.Result, err = a.seen(ctx, call.Request)
 	if a.answer.Result.InputCut {
 		a.tell(noticeCut, call.Name, locale.InputCut, call.Name)
 	}
@@ -135,7 +140,7 @@ func (a *asking) tell(kind noticeKind, what string, p locale.Phrase, args ...any
 func (a *asking) able(ctx context.Context, r llm.Request) (llm.Result, error) {
 	if !a.client.known.toolless(a.Key(), false) {
 		result, err := a.readable(ctx, r)
-		if len(r.Tools) == 0 || !refusesTools(err) {
+		if len(r.Tools) == 0 || !refusesFeature(err, "tools") {
 			return result, err
 		}
 		a.Log.Warn("model has no tools", "model", a.Name, "err", err)
@@ -179,6 +184,7 @@ func (a *asking) attempt(ctx context.Context, r llm.Request, within func(context
 			return llm.Result{}, err
 		}
 	}
+	r.Open = a.client.config.Open
 	a.answer.Sent = r
 	var text, thinking strings.Builder // joined once, however many pieces come
 	if onText != nil {

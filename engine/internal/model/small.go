@@ -54,7 +54,7 @@ func (c *Client) AskSmall(ctx context.Context, call Call) (llm.Result, error) {
 	}
 	call.Log = c.config.Log
 	a := asking{Call: call, client: c, settings: c.config.Settings(), provider: provider}
-	result, err := a.repeated(ctx, call.Request)
+	result, err := a.seen(ctx, call.Request)
 	if len(a.answer.Usage) > 0 {
 		stored := c.config.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error { return AddUsage(tx, a.answer.Usage) })
 		if stored != nil {

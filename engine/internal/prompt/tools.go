@@ -164,7 +164,7 @@ func (w *Window) tool(name string) tools.Tool {
 // that seem to be of use, the one that finds others, and what that has found.
 func (w *Window) fitting() []tools.Tool {
 	others := slices.DeleteFunc(slices.Clone(w.in.Tools), func(o tools.Tool) bool { return o.Spec().Name == find.SearchName })
-	limit := w.in.Settings.MaxShownTools
+	limit := w.in.Settings.Models.MaxShownTools
 	if limit <= 0 || len(others) <= limit {
 		return others
 	}

@@ -28,6 +28,7 @@ import (
 	"klawbot/tools/guide"
 	"klawbot/tools/job"
 	"klawbot/tools/mcp"
+	"klawbot/tools/media"
 	"klawbot/tools/message"
 	"klawbot/tools/near"
 	recalltools "klawbot/tools/recall"
@@ -162,6 +163,9 @@ func (s *Set) own(c Config, h Hooks) []tools.Tool {
 	)
 	if s.Web != nil {
 		all = append(all, s.Web.Tools()...)
+	}
+	if c.OpenFile != nil {
+		all = append(all, media.New(media.Config{OpenFile: c.OpenFile, Read: documentReader(c.Settings)})...)
 	}
 	if c.Configuration != nil {
 		all = append(all, self.New(self.Config{Configuration: c.Configuration, Body: info{c, h}})...)

@@ -121,7 +121,7 @@ func (p *Bot) channels() ([]gateway.Channel, error) {
 		}
 		ch, err := telegram.New(telegram.Config{
 			Webhook: hook,
-			Token:   t.Token, APIURL: t.APIURL, Log: p.Log, Redact: p.Redact,
+			Token:   t.Token, APIURL: t.APIURL, FilesRoot: t.FilesRoot, Log: p.Log, Redact: p.Redact,
 			Limits:     func() telegram.Limits { return telegram.Limits(p.Live.Config().Channels.Telegram.Limits) },
 			RespondAll: func() bool { return p.Live.Config().Channels.Telegram.Groups.Respond == "all" },
 			Commands:   menu(c.Agent.Language),

@@ -4,6 +4,7 @@ package config
 
 import (
 	"klawbot/cmd/klawbot/internal/keys"
+	"klawbot/engine/settings"
 	"klawbot/tools/find"
 )
 
@@ -16,6 +17,7 @@ type Config struct {
 	Agent     Agent     `koanf:"agent"`
 	Models    Models    `koanf:"models"`
 	Memory    Memory    `koanf:"memory"`
+	Media     Media     `koanf:"media"`
 	Context   Context   `koanf:"context"`
 	Files     Files     `koanf:"files"`
 	Security  Security  `koanf:"security"`
@@ -43,6 +45,7 @@ type Telegram struct {
 	AllowedUserIDs []int64 `koanf:"allowedUserIds"`
 	OwnerIDs       []int64 `koanf:"ownerIds"`
 	APIURL         string  `koanf:"apiURL"`
+	FilesRoot      string  `koanf:"filesRoot"`
 	Mode           string  `koanf:"mode"`
 	Webhook        Webhook `koanf:"webhook"`
 	Groups         Groups  `koanf:"groups"`
@@ -126,6 +129,7 @@ type Entry struct {
 	ContextBudget int                `koanf:"contextBudget"`
 	Prices        map[string]float64 `koanf:"prices"`
 	Tools         string             `koanf:"tools"`
+	Vision        string             `koanf:"vision"`
 	Compat        map[string]any     `koanf:"compat"`
 }
 
@@ -298,6 +302,7 @@ func Defaults() Config {
 		},
 		Models:    Models{Default: "main", TimeoutSeconds: 120, Retries: 3},
 		Memory:    defaultMemory(),
+		Media:     defaultMedia(),
 		Context:   Context{Window: 20, SubagentRuns: 5, CompactAt: 0.75},
 		Scheduler: Scheduler{MisfireThresholdSeconds: 60, RunTimeoutSeconds: 300, MinIntervalSeconds: 10, MaxSubagents: 5, RunTokens: 200_000},
 		Files:     Files{MaxFileSizeBytes: 1 << 20},
@@ -346,6 +351,7 @@ func tableDefaults(given keys.Tree, getenv func(string) string) keys.Tree {
 			shown = find.ShowFew
 		}
 		e.(keys.Tree)["maxTokens"], e.(keys.Tree)["contextBudget"], e.(keys.Tree)["tools"] = NewEntryMaxTokens, NewEntryContextBudget, shown
+		e.(keys.Tree)["vision"] = settings.VisionAuto
 	}
 	return keys.Tree{
 		"channels": keys.Tree{"telegram": keys.Tree{"token": getenv("TELEGRAM_BOT_TOKEN")}},
