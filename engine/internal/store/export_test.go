@@ -101,3 +101,10 @@ func (tx *Tx) Slowly(statement string) error {
 	_, err := query(tx.slowly(), single[int], statement)
 	return err
 }
+
+// Waiting is how many writes wait for another one.
+func (s *Store) Waiting() int {
+	s.writer.mu.Lock()
+	defer s.writer.mu.Unlock()
+	return len(s.writer.waiting)
+}

@@ -152,8 +152,19 @@ func (s *Store) shut() error {
 // fn has started, fn does not run; later ctx has no effect, so the error always
 // says whether the changes are there.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
+	return s.write(ctx, false, fn)
+}
+
+// WriteUnsynced is Write that need not wait for the disk, for what is simply done again: a
+// power cut may take the change back if nothing was written after it. The end of the
+// process does not.
+func (s *Store) WriteUnsynced(ctx context.Context, fn func(*Tx) error) error {
+	return s.write(ctx, true, fn)
+}
+
+func (s *Store) write(ctx context.Context, unsynced bool, fn func(*Tx) error) error {
 	var changes Changes
-	err := s.writer.write(ctx, func(tx *Tx) error {
+	err := s.writer.write(ctx, unsynced, func(tx *Tx) error {
 		tx.changes = Changes{}
 		err := fn(tx)
 		changes = tx.changes

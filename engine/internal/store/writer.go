@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"klawbot/engine/internal/sqlite"
@@ -40,6 +41,10 @@ type writer struct {
 	closed bool
 	// idle is closed when the last write of a closed writer is done; nil until it is closed.
 	idle chan struct{}
+
+	// unsynced says that the connection does not wait for the disk. Only who commits
+	// touches it.
+	unsynced bool
 }
 
 // request is one Write that waits.
@@ -48,8 +53,10 @@ type request struct {
 	// cancelled is Err of the caller's context: a write whose caller has gone is not
 	// run.
 	cancelled func() error
-	err       error
-	changed   bool
+	// unsynced says that it need not wait for the disk.
+	unsynced bool
+	err      error
+	changed  bool
 	// lead gets true when it is this one's turn to commit what waits; it is closed when
 	// another has committed it.
 	lead chan bool
@@ -67,8 +74,8 @@ func (w *writer) stop() {
 	<-idle
 }
 
-func (w *writer) write(ctx context.Context, fn func(*Tx) error) error {
-	r := &request{fn: fn, cancelled: ctx.Err, lead: make(chan bool, 1)}
+func (w *writer) write(ctx context.Context, unsynced bool, fn func(*Tx) error) error {
+	r := &request{fn: fn, cancelled: ctx.Err, unsynced: unsynced, lead: make(chan bool, 1)}
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
@@ -92,7 +99,16 @@ func (w *writer) commitWaiting(ctx context.Context) {
 	batch := w.waiting[:n:n]
 	w.waiting = w.waiting[n:]
 	w.mu.Unlock()
-	err := w.commit(ctx, batch)
+	err := errBroken
+	defer func() { w.finish(batch, err) }() // also when a test ends in the middle of it
+	err = w.commit(ctx, batch)
+}
+
+// errBroken is the error of writes that did not come to an end.
+var errBroken = errors.New("the write was broken off")
+
+// finish tells those who wait for a batch what came of it, and the next one to go on.
+func (w *writer) finish(batch []*request, err error) {
 	for i, r := range batch {
 		if r.err == nil {
 			r.err = err
@@ -125,7 +141,7 @@ func (w *writer) observe(r *request) {
 // commit runs a batch in one transaction. Its error is the error of all; what
 // concerns only one request is in that one's err.
 func (w *writer) commit(ctx context.Context, batch []*request) error {
-	tx, err := w.begin(ctx)
+	tx, err := w.begin(ctx, !slices.ContainsFunc(batch, func(r *request) bool { return !r.unsynced }))
 	if err != nil {
 		return err
 	}
@@ -146,9 +162,17 @@ func (w *writer) commit(ctx context.Context, batch []*request) error {
 	return tx.Commit()
 }
 
-func (w *writer) begin(ctx context.Context) (tx *line, err error) {
+func (w *writer) begin(ctx context.Context, unsynced bool) (tx *line, err error) {
+	begin := "BEGIN IMMEDIATE"
+	switch {
+	case unsynced && !w.unsynced:
+		begin = "PRAGMA synchronous = NORMAL; " + begin
+	case !unsynced && w.unsynced:
+		begin = "PRAGMA synchronous = FULL; " + begin
+	}
+	w.unsynced = unsynced
 	for range beginTries {
-		tx, err = beginOn(ctx, w.db, "BEGIN IMMEDIATE")
+		tx, err = beginOn(ctx, w.db, begin)
 		if !sqlite.Busy(err) {
 			break
 		}

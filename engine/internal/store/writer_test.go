@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -238,5 +239,47 @@ func TestReadEndsWithItsContext(t *testing.T) {
 	}
 	if err := s.Read(t.Context(), func(tx *store.Tx) error { _, err := tx.Inbox().InboxDepth(); return err }); err != nil {
 		t.Errorf("a read after them: %v", err)
+	}
+}
+
+// TestUnsyncedWrites: only a write that says so does not wait for the disk, and not when
+// it shares its commit with one that has to.
+func TestUnsyncedWrites(t *testing.T) {
+	s := open(t, t.TempDir())
+	synced := func(into *string) func(*store.Tx) error {
+		return func(tx *store.Tx) (err error) {
+			*into, err = tx.Text("PRAGMA synchronous")
+			return err
+		}
+	}
+	const normal, full = "1", "2"
+	var first, second, third, shared, own string
+	must(t, s.WriteUnsynced(t.Context(), synced(&first)))
+	must(t, s.Write(t.Context(), synced(&second)))
+	must(t, s.WriteUnsynced(t.Context(), synced(&third)))
+	release := hold(s)
+	var wg sync.WaitGroup
+	wg.Go(func() { must(t, s.WriteUnsynced(t.Context(), synced(&shared))) })
+	wg.Go(func() { must(t, s.Write(t.Context(), synced(&own))) })
+	until(t, "two writes wait", func() bool { return s.Waiting() == 2 })
+	release()
+	wg.Wait()
+	if first != normal || second != full || third != normal || shared != full || own != full {
+		t.Errorf("synchronous is %s, %s, %s and together %s, %s", first, second, third, shared, own)
+	}
+}
+
+// TestWriteThatIsBrokenOff lets the writes behind it go on.
+func TestWriteThatIsBrokenOff(t *testing.T) {
+	s := open(t, t.TempDir())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_ = s.Write(context.Background(), func(*store.Tx) error { runtime.Goexit(); return nil }) // it does not return
+	}()
+	<-gone
+	must(t, s.Write(t.Context(), addUpdate(1)))
+	if n := count(t, s, "inbox"); n != 1 {
+		t.Errorf("%d rows", n)
 	}
 }
