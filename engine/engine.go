@@ -38,6 +38,7 @@ import (
 	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/sentfiles"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/stranger"
 	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/turn"
 	"klawbot/engine/internal/workspace"
@@ -60,6 +61,10 @@ type Config struct {
 	// Examine looks at the parts around the engine, for /doctor; nil looks at
 	// none. It may take its time and ends with its context.
 	Examine func(context.Context) []health.Finding
+	// AskAbout says whether unknown senders are kept and the owners asked about them; nil
+	// is no. Allow puts a chat on the allow list, at once and for good.
+	AskAbout func() bool
+	Allow    func(gateway.ChatID) error
 	// LookEvery is how often the bot looks for changes that are not announced: those
 	// of a command, of the heartbeat's file, of the clock. 0 means a second or less.
 	LookEvery time.Duration
@@ -92,7 +97,10 @@ type Engine struct {
 	report    *report
 }
 
-var _ gateway.Handler = (*Engine)(nil)
+var (
+	_ gateway.Handler    = (*Engine)(nil)
+	_ gateway.Doorkeeper = (*Engine)(nil)
+)
 
 // New opens the data directory and returns an Engine that accepts messages. They
 // are answered while Run runs. Close it after Run returned.
@@ -138,8 +146,8 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	set, err := toolset.New(ctx, c.Base, toolset.Hooks{
 		Open: func() (*store.Store, error) { return st, nil }, Schedules: e.plans.schedules,
 		Model: e.report.modelIn, Stats: e.report.entries, Extract: models.Extract,
-		ToolsChanged: func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) },
-		SignInWanted: func(server string) { e.signInWanted(ctx, server) },
+		ToolsChanged: func(server string, now []mcp.Definition) { e.chats.toolsChanged(ctx, server, now) },
+		SignInWanted: func(server string) { e.chats.signInWanted(ctx, server) },
 	})
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
@@ -150,7 +158,11 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	}
 	e.report.set, e.report.memory = set, set.Memory
 	e.chats.outbox, e.chats.questions, e.chats.memory = e.outbox, e.questions, set.Memory
-	e.buttons = &buttons{life: e.life, gateway: c.Gateway, settings: c.Settings, questions: e.questions, schedules: e.plans.schedules, log: c.Log}
+	strangers := stranger.New(stranger.Config{
+		Store: st, Gateway: c.Gateway, Settings: c.Settings, Owners: func() []gateway.Address { return e.chats.owners(gateway.ChatID{}) },
+		Ask: c.AskAbout, Allow: c.Allow, Log: c.Log,
+	})
+	e.buttons = &buttons{strangers: strangers, life: e.life, gateway: c.Gateway, settings: c.Settings, questions: e.questions, schedules: e.plans.schedules, log: c.Log}
 	shows := progress.Shows{Store: st, Gateway: c.Gateway, Alone: e.outbox.Alone, Lose: e.chats.Lose, Mute: e.chats.Mute, Redact: c.Redact}
 	prompts := prompt.New(prompt.Config{
 		Store: st, Life: e.life, Models: models, Settings: c.Settings, Workspace: files, Skills: set.Skills,
@@ -183,6 +195,8 @@ const (
 	approvalsKept = 90 * 24 * time.Hour
 	// changesKept is how long a change of a file or a memory can be undone.
 	changesKept = 30 * 24 * time.Hour
+	// strangersKept is how long unknown senders are remembered.
+	strangersKept = 30 * 24 * time.Hour
 	// usageKept is how long single model calls are kept.
 	usageKept = 90 * 24 * time.Hour
 )
@@ -266,6 +280,7 @@ func prune(tx *store.Tx) error {
 		{store.AgedRuns, run.Kept},
 		{store.AgedJobs, run.Kept},
 		{store.AgedChanges, changesKept},
+		{store.AgedStrangers, strangersKept},
 	} {
 		if _, err := tx.Prune(old.rows, time.Now().Add(-old.kept)); err != nil {
 			return err

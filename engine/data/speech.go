@@ -12,6 +12,7 @@ import (
 
 	"klawbot/engine/internal/embed"
 	"klawbot/engine/internal/transcribe"
+	"klawbot/engine/internal/voice"
 )
 
 // SpeechModel is the name of the speech model for this machine.
@@ -25,10 +26,7 @@ func PullSpeech(ctx context.Context, p AssetPull) error {
 	if err != nil {
 		return err
 	}
-	pull := embed.Pull{Client: p.HTTP, Dir: p.Dir, From: p.From, Patience: p.Patience}
-	if p.Progress != nil {
-		pull.Progress = func(a embed.Asset, done, total int64) { p.Progress(a.Path, done, max(total, a.Size)) }
-	}
+	pull := embed.Pull{Client: p.HTTP, Dir: p.Dir, From: p.From, Patience: p.Patience, Progress: p.sized()}
 	wheel := filepath.Ext(p.From) == ".whl" && !strings.Contains(p.From, "://")
 	if wheel {
 		dir, err := unpackWheel(p.From)
@@ -48,6 +46,34 @@ func PullSpeech(ctx context.Context, p AssetPull) error {
 		}
 	}
 	return nil
+}
+
+// VoiceLanguages are the languages that PullVoice knows a voice for.
+func VoiceLanguages() []string { return voice.Languages }
+
+// PullVoice downloads the voice of a language, p.Model, and the ONNX Runtime library, and
+// checks each file. Complete files are not downloaded again.
+func PullVoice(ctx context.Context, p AssetPull) error {
+	needed, err := voice.Needed(p.Model)
+	if err != nil {
+		return err
+	}
+	pull := embed.Pull{Client: p.HTTP, Dir: p.Dir, From: p.From, Patience: p.Patience, Progress: p.sized()}
+	for _, a := range needed {
+		if err := pull.Bring(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sized tells the progress; where a server does not say how long a file is, its known size
+// counts.
+func (p AssetPull) sized() func(a embed.Asset, done, total int64) {
+	if p.Progress == nil {
+		return nil
+	}
+	return func(a embed.Asset, done, total int64) { p.Progress(a.Path, done, max(total, a.Size)) }
 }
 
 // unpackWheel puts the model of a wheel into a folder, as a folder of assets has it. The

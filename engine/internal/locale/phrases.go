@@ -267,5 +267,16 @@ const (
 	MCPSignedIn
 	MCPNotSignedIn
 	MCPNoSignIn
+	PersonKnocked
+	GroupKnocked
+	ButtonAllow
+	ButtonIgnore
+	StrangerAllowed
+	StrangerAllowedAt
+	StrangerIgnored
+	StrangerIgnoredAt
+	StrangerUnwritten
+	StrangerDecided
+	StatusKnocked
 	phraseCount
 )

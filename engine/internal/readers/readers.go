@@ -78,11 +78,5 @@ func Ears(c Config) *transcribe.Ears {
 
 // OCRLanguages are the languages of texts in pictures, as tesseract calls them.
 func OCRLanguages(s settings.Settings) string {
-	switch {
-	case s.Media.Documents.OCRLanguages != "":
-		return s.Media.Documents.OCRLanguages
-	case s.Language == "ru":
-		return "rus+eng"
-	}
-	return ""
+	return document.Languages(s.Media.Documents.OCRLanguages, s.Language)
 }
