@@ -39,7 +39,7 @@ var allowed = map[string]packageRule{
 	"gateway/telegram/markdown":          {2175, []string{"gateway", "gateway/telegram/markdown/latex", "internal/clip"}, "pure: text in, messages out"},
 	"gateway/console":                    {500, []string{"gateway"}, "one channel; says which word refuses a question"},
 	"tools":                              {2725, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection", "tools/choice"}, "what a tool is, and the pipeline; and 50 for the ends of outputs; marks foreign text in messages"},
-	"tools/find":                         {550, []string{"tools", "tools/choice"}, "which tools a model is shown; ranked by single words too, of several families"},
+	"tools/find":                         {525, []string{"tools", "tools/choice"}, "which tools a model is shown; ranked by single words too, of several families"},
 	"tools/choice":                       {230, nil, "a leaf: which words ask for a tool; and the vocabulary for ranking"},
 	"tools/budget":                       {150, nil, "a leaf"},
 	"tools/injection":                    {1725, []string{"internal/clip", "tools/budget"}, "pure: text in, verdict out"},
