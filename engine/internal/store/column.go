@@ -83,7 +83,7 @@ func (tx *conn) each(statement string, args []any, do func(row) error) error {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := tx.tx.ctx.Err(); err != nil {
+		if err := tx.tx.Err(); err != nil {
 			return err
 		}
 		if err := do(rows); err != nil {

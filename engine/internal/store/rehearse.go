@@ -9,6 +9,7 @@ import (
 	"errors"
 	"sync"
 
+	"klawbot/engine/internal/sqlite"
 	"klawbot/internal/redact"
 )
 
@@ -19,7 +20,7 @@ var errRehearsed = errors.New("rehearsed")
 // statement, then at the commit. Whatever fn changes
 // besides the database is wrong then, and the tests that run over it notice. Import
 // and a rebuild end at the first failure, so what they remember does not matter.
-func rehearse(tx *line, secrets *redact.Set, fn func(*Tx) error) error {
+func rehearse(tx *sqlite.Transaction, secrets *redact.Set, fn func(*Tx) error) error {
 	dead, err := deadTx()
 	if err != nil {
 		return err
@@ -35,12 +36,12 @@ func rehearse(tx *line, secrets *redact.Set, fn func(*Tx) error) error {
 }
 
 // deadTx is a transaction in which every statement fails.
-var deadTx = sync.OnceValues(func() (*line, error) {
+var deadTx = sync.OnceValues(func() (*sqlite.Transaction, error) {
 	db, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
 		return nil, err
 	}
-	tx, err := beginOn(context.Background(), db, "BEGIN")
+	tx, err := sqlite.Begin(context.Background(), db, "BEGIN")
 	if err != nil {
 		return nil, err
 	}

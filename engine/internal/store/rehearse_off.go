@@ -2,7 +2,10 @@
 
 package store
 
-import "klawbot/internal/redact"
+import (
+	"klawbot/engine/internal/sqlite"
+	"klawbot/internal/redact"
+)
 
 // rehearse does nothing; make rehearse has another one.
-func rehearse(*line, *redact.Set, func(*Tx) error) error { return nil }
+func rehearse(*sqlite.Transaction, *redact.Set, func(*Tx) error) error { return nil }

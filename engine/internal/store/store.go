@@ -179,7 +179,7 @@ func (s *Store) write(ctx context.Context, unsynced bool, fn func(*Tx) error) er
 // Read runs fn on a snapshot of what is committed. When ctx ends, the
 // statements of fn fail.
 func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
-	tx, err := beginOn(ctx, s.readers, "BEGIN")
+	tx, err := sqlite.Begin(ctx, s.readers, "BEGIN")
 	if err != nil {
 		return fmt.Errorf("read %s: %w", s.path, err)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"time"
 
+	"klawbot/engine/internal/sqlite"
 	"klawbot/internal/redact"
 )
 
@@ -12,7 +13,7 @@ type Tx struct{ *conn }
 
 // conn runs the statements of a transaction. Tx and the types of its tables share it.
 type conn struct {
-	tx      *line
+	tx      *sqlite.Transaction
 	secrets *redact.Set
 	now     time.Time
 	write   bool
@@ -27,7 +28,7 @@ type conn struct {
 }
 
 // newTx is a transaction that writes, or only reads.
-func newTx(tx *line, secrets *redact.Set, write bool) *Tx {
+func newTx(tx *sqlite.Transaction, secrets *redact.Set, write bool) *Tx {
 	return &Tx{&conn{tx: tx, secrets: secrets, now: now(), write: write}}
 }
 

@@ -162,7 +162,7 @@ func (w *writer) commit(ctx context.Context, batch []*request) error {
 	return tx.Commit()
 }
 
-func (w *writer) begin(ctx context.Context, unsynced bool) (tx *line, err error) {
+func (w *writer) begin(ctx context.Context, unsynced bool) (tx *sqlite.Transaction, err error) {
 	begin := "BEGIN IMMEDIATE"
 	switch {
 	case unsynced && !w.unsynced:
@@ -172,7 +172,7 @@ func (w *writer) begin(ctx context.Context, unsynced bool) (tx *line, err error)
 	}
 	w.unsynced = unsynced
 	for range beginTries {
-		tx, err = beginOn(ctx, w.db, begin)
+		tx, err = sqlite.Begin(ctx, w.db, begin)
 		if !sqlite.Busy(err) {
 			break
 		}
@@ -182,7 +182,7 @@ func (w *writer) begin(ctx context.Context, unsynced bool) (tx *line, err error)
 }
 
 // callInSavepoint runs one of several requests.
-func (w *writer) callInSavepoint(tx *line, r *request) (err error) {
+func (w *writer) callInSavepoint(tx *sqlite.Transaction, r *request) (err error) {
 	r.err, err = inSavepoint(tx, func() error { return w.call(tx, r) })
 	return err
 }
@@ -191,7 +191,7 @@ func (w *writer) callInSavepoint(tx *line, r *request) (err error) {
 // that is not there any more means that SQLite gave up the whole transaction (a
 // full disk); going on would commit each later statement by itself, so that is err,
 // and the end of all.
-func inSavepoint(tx *line, fn func() error) (failed, err error) {
+func inSavepoint(tx *sqlite.Transaction, fn func() error) (failed, err error) {
 	if _, err := tx.Exec("SAVEPOINT one"); err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (tx *Tx) Try(fn func() error) (failed, err error) {
 	return failed, err
 }
 
-func (w *writer) call(tx *line, r *request) (err error) {
+func (w *writer) call(tx *sqlite.Transaction, r *request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.log.Error("write panicked", "panic", p, "stack", string(debug.Stack()))
