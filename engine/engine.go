@@ -58,9 +58,6 @@ type Config struct {
 	// Examine looks at the parts around the engine, for /doctor; nil looks at
 	// none. It may take its time and ends with its context.
 	Examine func(context.Context) []health.Finding
-	// LookEvery is how often the bot looks for changes that are not announced: those
-	// of a command, of the heartbeat's file, of the clock. 0 means a second or less.
-	LookEvery time.Duration
 	// Grace is how long running turns may take to finish when Run ends; then
 	// they are parked. 0 means 6 s.
 	Grace time.Duration
