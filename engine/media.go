@@ -5,6 +5,7 @@ import (
 	"klawbot/engine/internal/document"
 	"klawbot/engine/internal/picture"
 	"klawbot/engine/internal/transcribe"
+	"klawbot/engine/internal/voice"
 )
 
 // MediaMain reads a foreign file and ends the process, when this process is the child
@@ -12,6 +13,6 @@ import (
 func MediaMain() {
 	kinds := document.Kinds()
 	kinds[picture.Kind] = picture.Child
-	kinds[transcribe.Kind] = transcribe.Child
+	kinds[transcribe.Kind], kinds[voice.Kind] = transcribe.Child, voice.Child
 	confined.Main(kinds)
 }

@@ -155,6 +155,15 @@ func (m Message) ChatName() string {
 	return m.Sender.Name
 }
 
+// Knock says that a chat that is not allowed wrote: which one, and never what.
+type Knock struct {
+	Chat ChatID
+	// Name is what the person or the group calls itself. It is foreign text.
+	Name string
+	// Times counts what came since the last Knock of the chat.
+	Times int
+}
+
 // Sender is who wrote a message.
 type Sender struct {
 	ID int64

@@ -17,13 +17,15 @@ import (
 )
 
 func assetsCommand(a *app) *cobra.Command {
-	return parent("assets", "Download or check models: embedding, language",
+	return parent("assets", "Download or check models: embedding, speech, language",
 		assetsPullCommand(a), assetsStatusCommand(a))
 }
 
 func assetsPullCommand(a *app) *cobra.Command {
 	var want bot.Pull
 	var llm string
+	var speech bool
+	var voice string
 	cmd := &cobra.Command{
 		Use:   "pull",
 		Short: "Download the embedding model and the ONNX Runtime library",
@@ -42,30 +44,37 @@ func assetsPullCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if llm != "" {
-				want.Model, want.Dir = llm, filepath.Join(f.Data, "assets")
-				if err := os.MkdirAll(f.Data, 0o700); err != nil {
-					return err
-				}
-				return bot.PullLocalModel(ctx, a.stdout, want)
+			if err := os.MkdirAll(f.Data, 0o700); err != nil { // conversations will be there
+				return err
 			}
-			if want.Model == "" {
+			want.Dir = filepath.Join(f.Data, "assets")
+			switch {
+			case voice != "" && !slices.Contains(data.VoiceLanguages(), voice):
+				return usage.Errorf("--voice must be one of %s; any voice of Piper can be put into assets/voice/LANGUAGE as model.onnx and model.onnx.json", strings.Join(data.VoiceLanguages(), ", "))
+			case voice != "":
+				want.Model = voice
+				return bot.PullVoice(ctx, a.stdout, want)
+			case speech:
+				return bot.PullSpeech(ctx, a.stdout, want)
+			case llm != "":
+				want.Model = llm
+				return bot.PullLocalModel(ctx, a.stdout, want)
+			case want.Model == "":
 				want.Model = bot.AssetPlaces(ctx, l.Config(), f).Model
 			}
 			if !slices.Contains(data.EmbeddingModels(), want.Model) {
 				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(data.EmbeddingModels(), ", "))
 			}
-			if err := os.MkdirAll(f.Data, 0o700); err != nil { // conversations will be there
-				return err
-			}
-			want.Dir = filepath.Join(f.Data, "assets")
 			return bot.PullAssets(ctx, a.stdout, want)
 		},
 	}
 	cmd.Flags().StringVar(&want.From, "from", "", "directory or `URL` of the files (default: where they are published)")
 	cmd.Flags().DurationVar(&want.Patience, "patience", 0, "`time` to wait for data, e.g. 5s (default: 30s)")
 	cmd.Flags().StringVar(&want.Model, "model", "", "`name` of the model: "+strings.Join(data.EmbeddingModels(), ", ")+" (default: the configured one)")
+	cmd.Flags().BoolVar(&speech, "speech", false, "download the speech model instead, which understands voice messages in English (44 MB)")
 	cmd.Flags().StringVar(&llm, "llm", "", "`NAME` of a language model to download instead; list prints the names")
+	cmd.Flags().StringVar(&voice, "voice", "", "download the voice of a `LANGUAGE` instead, with which klawbot speaks: "+strings.Join(data.VoiceLanguages(), ", ")+" (63 MB)")
+	cmd.MarkFlagsMutuallyExclusive("speech", "voice", "llm", "model")
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 )
 
 const (
@@ -35,9 +36,14 @@ func self() string {
 // little before the limit of the job.
 type Kind func(ctx context.Context, job Job, scratch string) (Result, error)
 
+// prepared says that this program knows how to be a child. Any other one, a test say,
+// would do again what it does, and start children of its own.
+var prepared atomic.Bool
+
 // Main does the job and ends the process, when this process is a child. Else it
 // returns at once. It is called first in main.
 func Main(kinds map[string]Kind) {
+	prepared.Store(true)
 	if len(os.Args) != 2 || os.Args[1] != childName {
 		return
 	}

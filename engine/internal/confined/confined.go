@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -81,6 +82,9 @@ type task struct {
 func Run(ctx context.Context, job Job) (Result, error) {
 	if !filepath.IsAbs(job.Input) {
 		return Result{}, fmt.Errorf("the input of a reading is not an absolute path: %q", job.Input)
+	}
+	if !prepared.Load() {
+		return Result{}, errors.New("this program does not call confined.Main, so it cannot be a child")
 	}
 	if job.Limit <= 0 {
 		job.Limit = usualLimit

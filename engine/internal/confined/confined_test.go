@@ -21,7 +21,13 @@ import (
 // reads this file.
 const botInput = "KLAWBOT_TEST_INPUT"
 
+// beforeMain is what a program gets that does not call Main.
+var beforeMain error
+
 func TestMain(m *testing.M) {
+	if len(os.Args) != 2 { // a child would start another
+		_, beforeMain = confined.Run(context.Background(), confined.Job{Kind: "read", Input: os.Args[0]})
+	}
 	confined.Main(kinds)
 	if input := os.Getenv(botInput); input != "" {
 		fmt.Println("begins")
@@ -59,11 +65,11 @@ var kinds = map[string]confined.Kind{
 	},
 	"hog": func(context.Context, confined.Job, string) (confined.Result, error) {
 		var all [][]byte
-		for {
+		for range time.Tick(time.Millisecond) { // as slowly as a real reader
 			all = append(all, bytes.Repeat([]byte{1}, 4<<20))
 			runtime.KeepAlive(all)
-			time.Sleep(time.Millisecond)
 		}
+		return confined.Result{}, nil
 	},
 	"hang": func(context.Context, confined.Job, string) (confined.Result, error) { select {} },
 	"patient": func(ctx context.Context, _ confined.Job, _ string) (confined.Result, error) {
@@ -100,7 +106,20 @@ var kinds = map[string]confined.Kind{
 	},
 }
 
-func deep(n int) int { return deep(n+1) + 1 }
+// TestProgramWithoutMainStartsNoChild: the child would be the program once more.
+func TestProgramWithoutMainStartsNoChild(t *testing.T) {
+	if beforeMain == nil || !strings.Contains(beforeMain.Error(), "confined.Main") {
+		t.Errorf("%v", beforeMain)
+	}
+}
+
+// deep overflows the stack.
+func deep(n int) int {
+	if n < 0 {
+		return 0
+	}
+	return deep(n+1) + 1
+}
 
 func input(t *testing.T) string {
 	t.Helper()

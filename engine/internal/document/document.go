@@ -29,7 +29,7 @@ type Options struct {
 	// MaxChars is how many characters of text to return; 0: 8,000. At least some lines
 	// of a part are returned.
 	MaxChars int
-	// MaxPages bounds the pages of a PDF that are looked at; 0: 500.
+	// MaxPages bounds the parts that are looked at; 0: 500.
 	MaxPages int
 	// PDF is "off" to leave PDFs alone; else pdftotext reads them.
 	PDF string

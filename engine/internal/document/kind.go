@@ -26,7 +26,11 @@ func (in *input) parts(ctx context.Context) (kind string, all parts, err error) 
 		return in.compound()
 	case isPicture(in.head):
 		text, err := in.recognize(ctx, in.File.Name())
-		return "picture", pieces(text), err
+		l := pieces(text)
+		for i := range l.all {
+			l.all[i].recognized = true
+		}
+		return "picture", l, err
 	}
 	return in.plain(ctx)
 }

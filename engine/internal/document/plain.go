@@ -34,7 +34,7 @@ func (l list) part(_ context.Context, n int) (part, error) { return l.all[n-1], 
 
 // pieces cuts a text into parts, at the end of a paragraph where there is one near, else
 // of a line, else of a word.
-func pieces(text string) parts {
+func pieces(text string) list {
 	l := list{name: "part"}
 	text = strings.Trim(text, "\n")
 	for text != "" {

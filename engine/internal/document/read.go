@@ -137,6 +137,10 @@ type reading struct {
 
 // add reads a part. more is false when no further one fits.
 func (r *reading) add(ctx context.Context, n int, s span) (more bool, err error) {
+	if r.looked >= r.options.MaxPages {
+		r.Next, r.More = n, fmt.Sprintf("%d-", n)
+		return false, nil
+	}
 	p, err := r.all.part(ctx, n)
 	if err != nil {
 		r.Next = n

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"klawbot/engine/internal/corememory"
@@ -212,14 +213,35 @@ func (w *Window) remember(past store.Past, modelName string, conv []llm.Message)
 		left -= w.builder.tokens.Message(w.Past[0])
 		w.Outside = w.Outside || past.Summary.Outside
 	}
-	newest, fits := w.newest(w.builder.withoutSkills(messages), left)
+	newest, fits := w.newest(withoutDocuments(w.builder.withoutSkills(messages)), left)
 	w.Past, w.First = append(w.Past, newest...), nothingShown
 	if n := len(newest); n > 0 {
 		w.First = messages[len(messages)-n].ID
+		w.Outside = w.Outside || quote.Outside(store.Bodies(messages[len(messages)-n:]))
 		w.Others = w.Others || slices.ContainsFunc(messages[len(messages)-n:], w.fromOthers)
 	}
 	w.Others = w.Others || w.Summed && w.in.Address.Chat.ID < 0 || slices.ContainsFunc(w.in.Asked, w.fromOthers)
 	return fits
+}
+
+// withoutDocuments are messages of which people's own have the labels of documents, but
+// not their texts.
+func withoutDocuments(messages []store.Message) []store.Message {
+	messages = slices.Clone(messages)
+	for i, m := range messages {
+		if m.Body.Role != llm.RoleUser || !tools.HasForeign(m.Body.PlainText()) {
+			continue
+		}
+		messages[i].Body.Blocks = slices.Clone(m.Body.Blocks)
+		for j := range messages[i].Body.Blocks {
+			b := &messages[i].Body.Blocks[j]
+			b.Text = tools.WithoutDocuments(b.Text)
+		}
+		messages[i].Body.Blocks = slices.DeleteFunc(messages[i].Body.Blocks, func(b llm.Block) bool {
+			return b.Image == nil && b.Call == nil && b.Result == nil && strings.TrimSpace(b.Text) == ""
+		})
+	}
+	return messages
 }
 
 // fromOthers reports whether somebody else than an owner has a part in a message:

@@ -63,6 +63,8 @@ type (
 	ChangesTx struct{ *conn }
 	// ServersTx is the MCP servers: their accepted tools, their tokens.
 	ServersTx struct{ *conn }
+	// MediaTx is the kept files, and those of the messages of turns that run.
+	MediaTx struct{ *conn }
 	// ArchiveTx is what export, import, the conversation logs and a rebuild need.
 	ArchiveTx struct{ *conn }
 )
@@ -108,6 +110,9 @@ func (tx *Tx) Changes() ChangesTx { return ChangesTx{tx.conn} }
 
 // Servers has the methods for MCP servers.
 func (tx *Tx) Servers() ServersTx { return ServersTx{tx.conn} }
+
+// Media has the methods for files.
+func (tx *Tx) Media() MediaTx { return MediaTx{tx.conn} }
 
 // Archive has the methods for archives.
 func (tx *Tx) Archive() ArchiveTx { return ArchiveTx{tx.conn} }

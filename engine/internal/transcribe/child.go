@@ -44,7 +44,7 @@ func Child(ctx context.Context, job confined.Job, _ string) (confined.Result, er
 	}
 	text, heard, err := hear(ctx, job.Input, o)
 	if err != nil {
-		return confined.Result{}, faultOf(err)
+		return confined.Result{}, faultOf(err, o.Longest)
 	}
 	return confined.Result{Text: text, Meta: map[string]string{"seconds": strconv.FormatFloat(heard.Seconds(), 'f', 1, 64)}}, nil
 }
@@ -56,14 +56,14 @@ var (
 )
 
 // faultOf makes a fault of what is wrong with the file.
-func faultOf(err error) error {
+func faultOf(err error, longest time.Duration) error {
 	switch {
 	case errors.Is(err, sound.ErrFormat):
 		return &confined.Fault{Kind: confined.NoDecoder}
 	case errors.Is(err, sound.ErrBroken):
 		return &confined.Fault{Kind: confined.Broken, Detail: err.Error()}
 	case errors.Is(err, errTooLong):
-		return &confined.Fault{Kind: confined.TooLong}
+		return &confined.Fault{Kind: confined.TooLong, Detail: ">" + clock(longest)}
 	case errors.Is(err, errNoWords):
 		return &confined.Fault{Kind: confined.NoWords}
 	}

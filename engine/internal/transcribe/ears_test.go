@@ -275,3 +275,28 @@ func TestStoppedHearing(t *testing.T) {
 		t.Errorf("%v, %d requests", err, asked)
 	}
 }
+
+// TestTriedEars: what is heard is compared with what the clip says.
+func TestTriedEars(t *testing.T) {
+	for text, ok := range map[string]bool{"Hello, can you hear me?": true, "Thank you for watching!": false} {
+		s := newServer(t, answer{status: 200, body: fmt.Sprintf(`{"text": %q}`, text)})
+		heard, err := ears(transcribe.Settings{}, s).Try(t.Context())
+		if heard.Text != text || (err == nil) != ok {
+			t.Errorf("%q: %+v, %v", text, heard, err)
+		}
+	}
+	if _, err := ears(transcribe.Settings{}, nil).Try(t.Context()); kindOf(err) != confined.NoReader {
+		t.Error(err)
+	}
+}
+
+// TestLengthsInFaults: they are read by people.
+func TestLengthsInFaults(t *testing.T) {
+	e := ears(transcribe.Settings{Longest: 2 * time.Second}, nil, assets(t))
+	for length, want := range map[time.Duration]string{3*time.Hour + 2*time.Second: "3:00:02", 67 * time.Second: "1:07", 0: ">0:02"} {
+		_, err := e.Hear(t.Context(), silence(t, 4), "", length, "")
+		if f, ok := errors.AsType[*confined.Fault](err); !ok || f.Kind != confined.TooLong || f.Detail != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	ort "github.com/yalue/onnxruntime_go"
 
@@ -29,7 +31,12 @@ type moonshine struct {
 	tokens  tokens
 	encoder *ort.DynamicAdvancedSession
 	decoder *ort.DynamicAdvancedSession
+	files   [][]byte // mapped; the sessions read their weights in them
 }
+
+// frugal makes the sessions use the weights where they are mapped instead of copies, which
+// take 100 MB more.
+var frugal = []string{"session.use_ort_model_bytes_directly", "session.use_ort_model_bytes_for_initializers", "session.disable_prepacking"}
 
 // openMoonshine loads the model of a folder. The caller closes it.
 func openMoonshine(library, dir string, threads int) (_ *moonshine, err error) {
@@ -41,21 +48,65 @@ func openMoonshine(library, dir string, threads int) (_ *moonshine, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, options.Destroy()) }()
+	for _, entry := range frugal {
+		if err := options.AddSessionConfigEntry(entry, "1"); err != nil {
+			return nil, err
+		}
+	}
 	m := &moonshine{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, m.close())
+		}
+	}()
 	if m.tokens, err = readTokens(dir); err != nil {
 		return nil, err
 	}
-	m.encoder, err = ort.NewDynamicAdvancedSession(filepath.Join(dir, "encoder_model.ort"),
-		[]string{"input_values", "attention_mask"}, []string{"last_hidden_state"}, options)
+	m.encoder, err = m.session(filepath.Join(dir, "encoder_model.ort"), []string{"input_values", "attention_mask"}, []string{"last_hidden_state"}, options)
 	if err != nil {
-		return nil, fmt.Errorf("encoder_model.ort: %w", err)
+		return nil, err
 	}
 	inputs, outputs := decoderNames()
-	m.decoder, err = ort.NewDynamicAdvancedSession(filepath.Join(dir, "decoder_model_merged.ort"), inputs, outputs, options)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("decoder_model_merged.ort: %w", err), m.encoder.Destroy())
+	if m.decoder, err = m.session(filepath.Join(dir, "decoder_model_merged.ort"), inputs, outputs, options); err != nil {
+		return nil, err
 	}
 	return m, nil
+}
+
+// session opens a graph and keeps its file mapped.
+func (m *moonshine) session(file string, inputs, outputs []string, options *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // the mapping stays
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
+	if err != nil {
+		return nil, fmt.Errorf("map %s: %w", file, err)
+	}
+	m.files = append(m.files, raw)
+	s, err := ort.NewDynamicAdvancedSessionWithONNXData(raw, inputs, outputs, options)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(file), err)
+	}
+	return s, nil
+}
+
+// close ends the sessions, then the mappings that they read.
+func (m *moonshine) close() (err error) {
+	for _, s := range []*ort.DynamicAdvancedSession{m.encoder, m.decoder} {
+		if s != nil {
+			err = errors.Join(err, s.Destroy())
+		}
+	}
+	for _, raw := range m.files {
+		err = errors.Join(err, syscall.Munmap(raw))
+	}
+	return err
 }
 
 // decoderNames are the inputs and outputs of the decoder. The caches of a layer are in
@@ -70,8 +121,6 @@ func decoderNames() (inputs, outputs []string) {
 	}
 	return inputs, outputs
 }
-
-func (m *moonshine) close() error { return errors.Join(m.encoder.Destroy(), m.decoder.Destroy()) }
 
 // hear reads the words out of one part.
 func (m *moonshine) hear(ctx context.Context, part []float32) (_ string, err error) {

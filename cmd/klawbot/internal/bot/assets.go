@@ -80,6 +80,36 @@ func PullAssets(ctx context.Context, out io.Writer, p Pull) error {
 	return err
 }
 
+// PullSpeech downloads the speech model and its runtime.
+func PullSpeech(ctx context.Context, out io.Writer, p Pull) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	if err := pulling(ctx, out, p, data.PullSpeech); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w; try again, or: pip download --no-deps moonshine-voice==0.0.73, then klawbot assets pull --speech --from FILE.whl", err)
+	}
+	_, err := fmt.Fprintf(out, "Checked: %s and the ONNX Runtime are in %s. Voice messages in English are understood on this machine.\n", data.SpeechModel, p.Dir)
+	return err
+}
+
+// PullVoice downloads the voice of the language that p.Model names.
+func PullVoice(ctx context.Context, out io.Writer, p Pull) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	if err := pulling(ctx, out, p, data.PullVoice); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --voice %s --from FOLDER", err, p.Model)
+	}
+	_, err := fmt.Fprintf(out, "Checked: a voice for %s is in %s. It also needs espeak-ng and opus-tools.\n", p.Model, p.Dir)
+	return err
+}
+
 // PullLocalModel downloads a language model and the program that runs it.
 func PullLocalModel(ctx context.Context, out io.Writer, p Pull) error {
 	m, err := data.FindLocalModel(p.Model)

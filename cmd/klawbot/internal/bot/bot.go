@@ -107,6 +107,8 @@ func New(c Config) (*Bot, error) {
 	}
 	p.config.Examine = func(ctx context.Context) []health.Finding { return surroundings(ctx, l, p.box) }
 	p.config.Background = p.shell.InBackground
+	p.config.AskAbout = func() bool { return l.Config().Channels.Telegram.Strangers == "ask" }
+	p.config.Allow = func(chat gateway.ChatID) error { return configedit.Allow(l, chat, log) }
 	return p, nil
 }
 

@@ -165,5 +165,6 @@ func (p *Bot) pathRows(ctx context.Context) []Row {
 		workspace,
 		p.box.row(),
 		{name: "memory", text: health.EmbeddingText(ctx, p.config.Base)},
+		{name: "reading", text: health.ReadingText(ctx, p.Live.Settings().Media.Documents)},
 	}
 }

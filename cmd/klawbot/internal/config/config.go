@@ -52,6 +52,7 @@ type Telegram struct {
 	Streaming      string  `koanf:"streaming"`
 	Limits         Limits  `koanf:"limits"`
 	Rich           bool    `koanf:"rich"`
+	Strangers      string  `koanf:"strangers"`
 }
 
 // Webhook is where updates are brought in the mode "webhook".
@@ -294,6 +295,7 @@ func Defaults() Config {
 				Webhook:   Webhook{Listen: "127.0.0.1:8443"},
 				Groups:    Groups{Respond: "mention"},
 				Streaming: "edit",
+				Strangers: "ask",
 				Limits:    Limits{PerChatPerSecond: 1, GroupPerMinute: 20, GlobalPerSecond: 25},
 			},
 		},
