@@ -102,6 +102,8 @@ type Hooks struct {
 	Stats func(context.Context) ([]self.Entry, error)
 	// Extract has a model take out of a text what a call asks; nil: no model does.
 	Extract func(ctx context.Context, c tools.Call, question, text string) (string, error)
+	// Look looks at a picture for a call; nil: nobody does.
+	Look func(ctx context.Context, c tools.Call, p media.Picture) tools.Result
 	// ToolsChanged is told of accepted tools of an MCP server that are off,
 	// SignInWanted of servers where somebody has to sign in; nil tells nobody.
 	ToolsChanged func(server string, now []mcp.Definition)
@@ -167,7 +169,7 @@ func (s *Set) own(c Config, h Hooks) []tools.Tool {
 		all = append(all, s.Web.Tools()...)
 	}
 	if c.OpenFile != nil {
-		all = append(all, media.New(media.Config{OpenFile: c.OpenFile, Read: documentReader(c.Settings)})...)
+		all = append(all, media.New(media.Config{OpenFile: c.OpenFile, Read: documentReader(c.Settings), Look: h.look})...)
 	}
 	if c.Configuration != nil {
 		all = append(all, self.New(self.Config{Configuration: c.Configuration, Body: info{c, h}})...)
