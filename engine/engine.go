@@ -66,9 +66,6 @@ type Config struct {
 	// is no. Allow puts a chat on the allow list, at once and for good.
 	AskAbout func() bool
 	Allow    func(gateway.ChatID) error
-	// LookEvery is how often the bot looks for changes that are not announced: those
-	// of a command, of the heartbeat's file, of the clock. 0 means a second or less.
-	LookEvery time.Duration
 	// Grace is how long running turns may take to finish when Run ends; then
 	// they are parked. 0 means 6 s.
 	Grace time.Duration

@@ -78,6 +78,10 @@ type Config struct {
 	// Assets are folders that may hold the ONNX Runtime library and embedding
 	// models, in the order in which they are looked at.
 	Assets []string
+	// LookEvery is how often a running bot looks for changes that are not announced:
+	// those of a command, of the configuration, of files in the workspace, of the clock.
+	// 0 means a second or less, and 10 seconds for memory files.
+	LookEvery time.Duration
 	// SignIn lets a person sign in at MCP servers that want it; zero: nobody
 	// can here.
 	SignIn mcp.SignIn
@@ -148,7 +152,7 @@ func Skills(c Config) *workspace.Skills {
 func Memory(c Config, open func() (*store.Store, error)) *recall.Memory {
 	return recall.New(recall.Config{
 		Dir: c.Dir, Workspace: c.Workspace, Settings: c.Settings, Open: open,
-		Manual: c.Manual, Assets: c.Assets, HTTP: c.HTTP, Redact: c.Redact, Log: c.Log,
+		Manual: c.Manual, Assets: c.Assets, HTTP: c.HTTP, Redact: c.Redact, LookEvery: c.LookEvery, Log: c.Log,
 	})
 }
 
