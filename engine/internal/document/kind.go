@@ -10,8 +10,6 @@ import (
 	"klawbot/engine/internal/confined"
 )
 
-var broken = &confined.Fault{Kind: confined.Broken}
-
 // parts finds out what the file is, by its contents before its name, and reads it.
 func (in *input) parts(ctx context.Context) (kind string, all parts, err error) {
 	switch {
