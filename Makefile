@@ -82,7 +82,7 @@ TEST := go test -json -race -trimpath -vet=off -p 3 -ldflags=-w -timeout 20m -ta
 # Packages that start no goroutine: the race detector finds nothing in them and takes
 # several times the time (TestCalmPackages).
 CALM := ./gateway/telegram/markdown ./tools/exec/command ./tools/file/match ./tools/file/text ./tools/injection ./tools/mcp/schema \
-  ./tools/find ./tools/params ./tools/rule ./tools/terminal ./tools/web/page ./engine/internal/llm/speech ./engine/internal/times
+  ./engine/internal/document ./engine/internal/picture ./tools/find ./tools/params ./tools/rule ./tools/terminal ./tools/web/page ./engine/internal/llm/speech ./engine/internal/times
 
 # Tests that start the program again and again: with the race detector it takes several
 # times as long to start. They run with it in test-long.

@@ -295,6 +295,8 @@ type File struct {
 	Name string
 	// Content is copied and closed by the Executor before the result is stored.
 	Content io.ReadCloser
+	// Voice, if not 0, is how long it is as a voice message.
+	Voice time.Duration
 	// MIME and Path are the type and place of the copy. The Executor fills them in.
 	MIME, Path string
 }

@@ -68,7 +68,7 @@ func (s *Server) readChat(r *http.Request) (Request, error) {
 		req.Messages = append(req.Messages, msg)
 	}
 	if len(req.Pictures()) > 0 && !slices.Contains(s.capable(), "vision") {
-		return req, errors.New("Failed to create new sequence: this model is missing data required for image input")
+		return req, errors.New("failed to create new sequence: this model is missing data required for image input")
 	}
 	return req, req.validate()
 }

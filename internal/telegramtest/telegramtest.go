@@ -96,6 +96,7 @@ type Server struct {
 	lastAlbum   int64
 	files       map[string]File
 	expired     map[string]bool
+	voiceless   map[int64]bool // people who refuse voice messages
 	pace        window
 	faults      []*Fault
 	inject      func(Call) *Fault
@@ -107,14 +108,14 @@ type Server struct {
 // New starts a server. It panics when it cannot listen.
 func New(c Config) *Server {
 	s := &Server{
-		config:   c.withDefaults(),
-		served:   make(chan struct{}),
-		closing:  make(chan struct{}),
-		users:    map[int64]User{},
-		chats:    map[int64]*chat{},
-		queries:  map[string]*query{},
-		files:    map[string]File{},
-		expired:  map[string]bool{},
+		config:  c.withDefaults(),
+		served:  make(chan struct{}),
+		closing: make(chan struct{}),
+		users:   map[int64]User{},
+		chats:   map[int64]*chat{},
+		queries: map[string]*query{},
+		files:   map[string]File{},
+		expired: map[string]bool{}, voiceless: map[int64]bool{},
 		commands: map[string][]Command{},
 		queue:    queue{next: 1},
 	}

@@ -222,3 +222,12 @@ func TestProgramsAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestSampleIsRead: what doctor proves, with PDFs and without.
+func TestSampleIsRead(t *testing.T) {
+	for _, o := range []document.Options{{}, {PDF: "off"}} {
+		if err := document.TrySample(t.Context(), o); err != nil {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}

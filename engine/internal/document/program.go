@@ -67,21 +67,25 @@ type Programs struct {
 	Languages []string
 }
 
-// Installed looks for programs. It starts tesseract to ask for its languages, once in
-// the life of the process for each answer that is not empty.
+// Installed looks for programs. It asks tesseract for its languages once in the life of
+// the process.
 func Installed(ctx context.Context) Programs {
 	return Programs{PDFText: there("pdftotext") && there("pdfinfo"), PDFPictures: there("pdftoppm"), Languages: installedLanguages(ctx)}
 }
 
+// known is what tesseract has answered.
 var known struct {
 	sync.Mutex
 	languages []string
 }
 
 func installedLanguages(ctx context.Context) []string {
+	if !there("tesseract") {
+		return nil
+	}
 	known.Lock()
 	defer known.Unlock()
-	if known.languages == nil && there("tesseract") {
+	if known.languages == nil {
 		known.languages = tesseractLanguages(ctx)
 	}
 	return known.languages

@@ -189,6 +189,13 @@ func (f *Files) Sweep(ctx context.Context, st *store.Store, quota int64, keep ti
 	if err != nil {
 		return err
 	}
+	known := map[string]bool{}
+	for _, m := range all {
+		known[m.Sum] = true
+	}
+	if err := f.dropUnknown(known); err != nil {
+		return err
+	}
 	old := time.Now().Add(-keep).UnixMilli()
 	for _, m := range all {
 		if !m.free || total <= quota && (keep <= 0 || m.used >= old) {
@@ -200,6 +207,50 @@ func (f *Files) Sweep(ctx context.Context, st *store.Store, quota int64, keep ti
 		total -= m.Bytes
 	}
 	return nil
+}
+
+// settled is the age from which a file belongs to no download that still runs.
+const settled = time.Hour
+
+// dropUnknown deletes what a crash left behind: files that nothing knows of.
+func (f *Files) dropUnknown(known map[string]bool) error {
+	var all []string
+	for _, pattern := range []string{"*", filepath.Join("*", "*")} {
+		names, err := filepath.Glob(filepath.Join(f.dir, pattern))
+		if err != nil {
+			return err
+		}
+		all = append(all, names...)
+	}
+	for _, name := range all {
+		info, err := os.Lstat(name)
+		if err != nil || info.IsDir() || known[filepath.Base(name)] || time.Since(info.ModTime()) < settled {
+			continue
+		}
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Add keeps a file whose sum is known, such as one of an export. Another content is an
+// error. It reports whether the file was not there yet.
+func (f *Files) Add(ctx context.Context, st *store.Store, sum string, from io.Reader) (added bool, err error) {
+	if _, err := os.Stat(f.Path(sum)); err == nil {
+		return false, nil
+	}
+	got, bytes, err := f.Put(func(w io.Writer) error {
+		_, err := io.Copy(w, from)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	if got != sum {
+		return false, errors.Join(fmt.Errorf("the file %s has another content", sum), os.Remove(f.Path(got)))
+	}
+	return true, st.Write(ctx, func(tx *store.Tx) error { return tx.Media().Keep(store.Media{Sum: sum, Bytes: bytes}) })
 }
 
 // drop deletes a file and those of its copies that nobody changed.

@@ -219,6 +219,7 @@ func (m *Media) read(ctx context.Context, turn store.Turn, f *file) (outcome, er
 	if err := m.Life.Persist(ctx, turn.Address, func(tx *store.Tx) error { return tx.Media().SetAttachment(f.row) }); err != nil {
 		return outcome{}, fmt.Errorf("journal a reading: %w", err)
 	}
+	lifecycle.CrashPoint("media.reading")
 	done, err := m.slots.Take(ctx, true)
 	if err != nil {
 		return outcome{}, err

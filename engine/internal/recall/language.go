@@ -15,7 +15,7 @@ const (
 	judgedTexts = 500
 	// kindLanguage is the kind of the state that says that most texts are not English.
 	kindLanguage store.Kind = "language"
-	notEnglish              = "not English"
+	notEnglish   string     = "not English"
 )
 
 // mostlyForeign reports whether most stored texts are not English, by what was stored

@@ -19,6 +19,7 @@ import (
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/sentfiles"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/voice"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -156,6 +157,7 @@ func (s *Set) own(c Config, h Hooks) []tools.Tool {
 			Door:     chats{c.Gateway, h.Open},
 			Location: func() *time.Location { return c.Settings().Zone() },
 			OpenFile: c.OpenFile,
+			Speaker:  voice.New(voice.Config{Settings: c.Settings, Dirs: c.Assets, HTTP: c.HTTP, Log: c.Log}),
 		}),
 		guide.New(guide.Config{Manual: c.Manual, Skills: skills{s.Skills}, Search: s.Memory.SearchDocs}),
 		recalltools.New(s.Memory),

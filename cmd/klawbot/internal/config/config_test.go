@@ -154,7 +154,7 @@ func TestModelsOfAllKinds(t *testing.T) {
 `, "ANTHROPIC_API_KEY=key-of-the-test")
 	m := l.Config.EngineModels()
 	want := settings.Models{
-		Default: "claude", Fallback: []string{"local"}, Budget: settings.Budget{PerDayUSD: 2.5, PerDayTokens: 1000}, Timeout: 2 * time.Minute, Retries: 3,
+		Default: "claude", MaxShownTools: 40, Fallback: []string{"local"}, Budget: settings.Budget{PerDayUSD: 2.5, PerDayTokens: 1000}, Timeout: 2 * time.Minute, Retries: 3,
 		Entries: map[string]settings.Model{
 			"claude": {
 				Provider: "anthropic", Type: "anthropic", BaseURL: "https://api.anthropic.com", APIKey: "key-of-the-test", Name: "x",
