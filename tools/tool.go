@@ -139,6 +139,9 @@ type Text struct {
 	ShortParameters json.RawMessage
 	// Words are those by which people ask for the tool in the language.
 	Words choice.Words
+	// Keywords are the words of all that, nil for tools that are not ours: to read them
+	// takes longer than to compare them, and each message is compared.
+	Keywords choice.Keywords
 }
 
 // Text returns the text in a language, or the English one when there is none.
