@@ -54,7 +54,12 @@ func (a *app) chat(ctx context.Context, message string) error {
 		return err
 	}
 	if l.Source.File == "" && message == "" && a.interactive() {
-		if l, err = a.setup().OfferModel(ctx, l); err != nil {
+		l, err = a.setup().OfferModel(ctx, l)
+		if errors.Is(err, context.Canceled) {
+			fmt.Fprintln(a.stdout)
+			return errInterrupted
+		}
+		if err != nil {
 			return err
 		}
 	}

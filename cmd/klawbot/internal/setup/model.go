@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -317,6 +318,7 @@ func (s Setup) OfferModel(ctx context.Context, l *config.Live) (*config.Live, er
 			a.chosen = &m
 		}
 	}
+	s.Stdout = io.Discard // the chat begins with few lines; klawbot doctor says where the file is
 	if _, _, err := s.writeSetup(a, file); err != nil {
 		return nil, err
 	}
