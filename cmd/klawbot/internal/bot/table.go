@@ -156,6 +156,8 @@ func (p *Bot) pathRows(ctx context.Context) []health.Finding {
 		memory = health.Limited("memory", "klawbot assets pull", strings.TrimSuffix(memory.Text, ": klawbot assets pull"))
 	}
 	return []health.Finding{configuration, health.OK("data", "%s", p.Folders.Data), workspace, p.box.row(), memory,
+		health.OK("speaking", "%s", health.SpeakingText(p.config.Base)),
+		health.OK("hearing", "%s", health.HearingText(p.config.Base)),
 		health.OK("seeing", "%s", health.SeeingText(p.Live.Settings())),
 		health.OK("reading", "%s", health.ReadingText(ctx, p.Live.Settings().Media.Documents))}
 }
