@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -11,6 +12,7 @@ import (
 
 	"klawbot/engine/internal/confined"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
 
@@ -163,4 +165,30 @@ func size(bytes int64) string {
 		return fmt.Sprintf("%d kB", bytes>>10)
 	}
 	return fmt.Sprintf("%d B", bytes)
+}
+
+// Caption is the text of a message without the description of its files, which is its
+// first line.
+func Caption(m gateway.Message) string {
+	if !m.Described {
+		return m.Text
+	}
+	_, rest, _ := strings.Cut(m.Text, "\n")
+	return rest
+}
+
+// Faults are the sentences about the files of messages, each once. alone says that there
+// is nothing else in them.
+func Faults(items []Item, seen map[store.InboxID]Seen) (faults []string, alone bool) {
+	alone = true
+	for _, it := range items {
+		s := seen[it.Row.ID]
+		for _, fault := range s.Faults {
+			if !slices.Contains(faults, fault) {
+				faults = append(faults, fault)
+			}
+		}
+		alone = alone && s.Empty && Caption(it.Message) == ""
+	}
+	return faults, alone
 }
