@@ -25,6 +25,7 @@ import (
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/backup"
 	"klawbot/engine/internal/command"
+	"klawbot/engine/internal/eyes"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/media"
@@ -65,9 +66,6 @@ type Config struct {
 	// is no. Allow puts a chat on the allow list, at once and for good.
 	AskAbout func() bool
 	Allow    func(gateway.ChatID) error
-	// LookEvery is how often the bot looks for changes that are not announced: those
-	// of a command, of the heartbeat's file, of the clock. 0 means a second or less.
-	LookEvery time.Duration
 	// Grace is how long running turns may take to finish when Run ends; then
 	// they are parked. 0 means 6 s.
 	Grace time.Duration
@@ -143,9 +141,10 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	files := workspace.Open(c.Workspace, c.Log)
 	e.plan(models, files)
 	e.report = &report{config: c.Base, started: time.Now(), store: st, lanes: e.lanes, chats: e.chats, backups: e.backups, meters: meters, models: models}
+	seen := eyes.New(eyes.Config{Store: st, Files: kept, Models: models, Settings: c.Settings, Model: e.report.modelIn, Read: e.media.Readers.Text, Log: c.Log})
 	set, err := toolset.New(ctx, c.Base, toolset.Hooks{
 		Open: func() (*store.Store, error) { return st, nil }, Schedules: e.plans.schedules,
-		Model: e.report.modelIn, Stats: e.report.entries, Extract: models.Extract,
+		Model: e.report.modelIn, Stats: e.report.entries, Extract: models.Extract, Look: seen.Look,
 		ToolsChanged: func(server string, now []mcp.Definition) { e.chats.toolsChanged(ctx, server, now) },
 		SignInWanted: func(server string) { e.chats.signInWanted(ctx, server) },
 	})
@@ -174,7 +173,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	})
 	e.turns = turn.New(turn.Config{
 		Store: st, Life: e.life, Gateway: c.Gateway, Settings: c.Settings, Models: models, Prompts: prompts, Shows: shows,
-		Questions: e.questions, Outbox: e.outbox, Executor: set.Executor, Redact: c.Redact,
+		Questions: e.questions, Outbox: e.outbox, Executor: set.Executor, Redact: c.Redact, Pictures: seen,
 	})
 	e.commands = e.newCommands(files)
 	return e, nil

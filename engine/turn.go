@@ -28,7 +28,8 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 		Placeholder: store.PlaceholderNone, ReplyTo: last.msg.ID, StartedAt: time.Now(),
 	}
 	ids := rowsOf(items)
-	err := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+	// Without this row the messages wait, and their turn starts again.
+	err := e.store.WriteUnsynced(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
 		if row.Address, err = tx.Chats().Home(last.row.Address); err != nil {
 			return err
 		}

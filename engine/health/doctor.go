@@ -182,7 +182,12 @@ func spaceFinding(dir string) Finding {
 }
 
 func modelFindings(ctx context.Context, c toolset.Config) []Finding {
-	return append(OtherModels(ctx, c.HTTP, c.Settings().Models), modelFinding(ctx, c))
+	main := modelFinding(ctx, c)
+	all := append(OtherModels(ctx, c.HTTP, c.Settings().Models), main)
+	if main.OK { // else the same would be said twice
+		all = append(all, seeingFinding(ctx, c.HTTP, c.Settings()))
+	}
+	return all
 }
 
 // managedFinding checks the files of a model of this machine. A second one beside the

@@ -13,6 +13,7 @@ import (
 
 	"klawbot/internal/redact"
 	"klawbot/tools"
+	"klawbot/tools/find"
 	"klawbot/tools/media"
 )
 
@@ -112,5 +113,27 @@ func TestDocumentFaults(t *testing.T) {
 	}
 	if r, _, _ := call(t, `{"path":"inbox/lease.pdf"}`, media.Document{}, errors.New("lease.pdf needs a password")); r.ErrorKind != tools.Execution || r.Error != "lease.pdf needs a password" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestDocumentReadIsShown: by the label of an attachment and by words, and not by what is
+// about other things.
+func TestDocumentReadIsShown(t *testing.T) {
+	all := media.New(media.Config{})
+	for message, want := range map[string]bool{
+		"[document inbox/telegram_11/a.docx, 12 pages, 240 kB; document_read reads on]\nhow much?": true,
+		"[document inbox/telegram_11/rent.pdf, 1 page, 24 kB]\nhow much?":                          true,
+		"what does the contract in lease.pdf say about the rent?":                                  true,
+		"summarize the presentation":                                                               true,
+		"прочитай договор и скажи, какая там аренда":                                               true,
+		"что на третьем листе файла цены.xlsx?":                                                    true,
+		"hi":                                false,
+		"привет, как дела?":                 false,
+		"remind me tomorrow to call Anna":   false,
+		"what is the weather in Berlin now": false,
+	} {
+		if got := len(find.Preselect(t.Context(), all, message, 4, nil)) == 1; got != want {
+			t.Errorf("%q: %t, want %t", message, got, want)
+		}
 	}
 }

@@ -1,5 +1,6 @@
-// Package media holds the tools for documents that are no plain text. What reads them
-// is the engine's: a file is handed over as a copy, so that nobody swaps it meanwhile.
+// Package media holds the tools for documents that are no plain text, and for pictures.
+// What reads them is the engine's: a file is handed over as a copy, so that nobody swaps
+// it meanwhile.
 package media
 
 import (
@@ -38,15 +39,32 @@ type Config struct {
 	OpenFile func(path string) (file fs.File, refused *tools.Result)
 	// Read reads a document; its error is for the model. Required.
 	Read func(ctx context.Context, r Request) (Document, error)
+	// Look looks at a picture for a call. Required.
+	Look func(ctx context.Context, c tools.Call, p Picture) tools.Result
+}
+
+// Picture is what image_look is asked about.
+type Picture struct {
+	// File is a copy that only this call has, Path the one in the workspace.
+	File, Path string
+	Question   string
 }
 
 // readTime is how long a document may take. Its reader gives up a little earlier.
 const readTime = 70 * time.Second
 
-// New returns the tool document_read.
+// lookTime is how long looking at a picture may take.
+const lookTime = time.Minute
+
+// New returns the tools document_read and image_look.
 func New(c Config) []tools.Tool {
 	d := documents{c}
-	return []tools.Tool{tools.New(tools.Spec{
+	look := tools.New(tools.Spec{
+		Name: "image_look", Group: tools.GroupSystem, Timeout: lookTime, Outside: true,
+		Aliases:   []tools.Alias{{Name: "look_at_image"}, {Name: "view_image"}},
+		Arguments: map[string]string{"file": "path", "image": "path", "prompt": "question"},
+	}, texts, c.look)
+	return []tools.Tool{look, tools.New(tools.Spec{
 		Name: "document_read", Group: tools.GroupFiles, Timeout: readTime, Outside: true,
 		Aliases:   []tools.Alias{{Name: "read_document"}, {Name: "read_pdf"}},
 		Arguments: map[string]string{"page": "pages", "file": "path", "search": "query"},

@@ -110,6 +110,9 @@ func (e *Tokens) Message(m llm.Message) int {
 	return n
 }
 
+// Words is Message without pictures, which leave a conversation before its words do.
+func (e *Tokens) Words(m llm.Message) int { return e.Message(m) - llm.EstimateImages([]llm.Message{m}) }
+
 // Learn compares the estimate of a request with what the provider counted. What pictures
 // take differs too much between models.
 func (e *Tokens) Learn(m model.Candidate, a model.Answer) {

@@ -106,6 +106,8 @@ type Answer struct {
 	Usage []store.Usage
 	// Notices are what the person is to be told, once in a session: see News.
 	Notices []Notice
+	// Unseen says that words stood for the pictures of the request.
+	Unseen bool
 }
 
 // Ask asks a model, with retries, for no more than it is able to.

@@ -86,6 +86,9 @@ func (w *Window) preselect(ctx context.Context) {
 	for _, t := range find.Preselect(ctx, hidden, w.question(), most, w.nearness()) {
 		w.shown.add(t.Spec().Name)
 	}
+	if llm.HasPictures(w.Asked) && w.tool(ImageLook) != nil {
+		w.shown.add(ImageLook)
+	}
 }
 
 // nearness compares by meaning, unless so many turns run that their vectors would take

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -58,7 +59,7 @@ func (r *Memory) Run(ctx context.Context, db *store.Store) {
 			r.announce()
 			working.Go(func() { r.embed(ctx, db) })
 		}
-		if !wait.For(ctx, refreshEvery) {
+		if !wait.For(ctx, cmp.Or(r.config.LookEvery, refreshEvery)) {
 			break
 		}
 	}

@@ -40,7 +40,9 @@ type Config struct {
 	Assets []string
 	HTTP   *http.Client
 	Redact *redact.Set
-	Log    *slog.Logger
+	// LookEvery is how often a running bot looks at the memory files; 0 means 10 seconds.
+	LookEvery time.Duration
+	Log       *slog.Logger
 }
 
 // Memory lends the memory to the tools, the chats and the command line.

@@ -179,7 +179,7 @@ func (s *Store) start(ctx context.Context, db *sql.DB) error {
 	s.readers = readers
 	s.checking, s.stopCheck = context.WithCancel(context.WithoutCancel(ctx))
 	s.condition.confirm = s.confirm
-	s.writer = startWriter(ctx, db, s.path, &s.condition, s.secrets, s.log)
+	s.writer = &writer{db: db, path: s.path, secrets: s.secrets, log: s.log, condition: &s.condition}
 	return nil
 }
 

@@ -69,3 +69,11 @@ func refusal(name string, err error) error {
 	}
 	return fmt.Errorf(text, name)
 }
+
+// look looks at a picture, where there is a model.
+func (h Hooks) look(ctx context.Context, c tools.Call, p media.Picture) tools.Result {
+	if h.Look == nil {
+		return tools.Fail(tools.Execution, "no model here can see pictures; ask the running bot")
+	}
+	return h.Look(ctx, c, p)
+}

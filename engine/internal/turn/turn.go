@@ -33,7 +33,7 @@ import (
 	"klawbot/tools/job"
 )
 
-// Config is what New needs. All of it is required.
+// Config is what New needs. All of it is required, but for Pictures.
 type Config struct {
 	Store     *store.Store
 	Life      *lifecycle.Lifecycle
@@ -47,6 +47,8 @@ type Config struct {
 	// Executor has the tools as they are now.
 	Executor *tools.Executor
 	Redact   *redact.Set
+	// Pictures keeps what tools show; nil: models see no pictures of tools.
+	Pictures Pictures
 }
 
 // Turns runs turns. It may be used by several goroutines at once.

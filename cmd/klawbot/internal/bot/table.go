@@ -165,6 +165,7 @@ func (p *Bot) pathRows(ctx context.Context) []Row {
 		workspace,
 		p.box.row(),
 		{name: "memory", text: health.EmbeddingText(ctx, p.config.Base)},
+		{name: "seeing", text: health.SeeingText(p.Live.Settings())},
 		{name: "reading", text: health.ReadingText(ctx, p.Live.Settings().Media.Documents)},
 	}
 }
