@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
 func TestCleanName(t *testing.T) {
@@ -30,6 +31,15 @@ func TestCleanName(t *testing.T) {
 	} {
 		if got := cleanName(name, "file"); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestLabelsKeepWhatTheChannelSays(t *testing.T) {
+	for text, want := range map[string]string{"[sticker 😀 Cats]": "sticker 😀 Cats", "[sticker]\nhi": "sticker", "words": "sticker", "": "sticker"} {
+		f := &file{Item: Item{Message: gateway.Message{Text: text}}, Attachment: gateway.Attachment{Kind: gateway.AttachSticker}}
+		if got := new(Media).label(f); got != want {
+			t.Errorf("%q is labelled %q, want %q", text, got, want)
 		}
 	}
 }

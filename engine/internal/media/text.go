@@ -30,6 +30,9 @@ func noun(f *file) string {
 // label is what a file is called in a message, without the brackets.
 func (m *Media) label(f *file) string {
 	words := []string{noun(f)}
+	if f.Name == "" && !f.quoted && (f.Kind == gateway.AttachSticker || f.Kind == gateway.AttachAudio) {
+		words[0] = described(f.Message.Text, words[0])
+	}
 	if f.Name != "" {
 		words = append(words, cleanPath(f.Name))
 	}
@@ -37,6 +40,18 @@ func (m *Media) label(f *file) string {
 		words = append(words, length(f.Duration))
 	}
 	return strings.Join(words, " ")
+}
+
+// described is what the channel says of a file, in the first line of its message: the
+// emoji of a sticker, the title of a song.
+func described(text, otherwise string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	inside, opens := strings.CutPrefix(line, "[")
+	inside, closes := strings.CutSuffix(inside, "]")
+	if !opens || !closes || strings.ContainsAny(inside, "[]") {
+		return otherwise
+	}
+	return inside
 }
 
 // cleanPath is a path whose parts are clean names.
