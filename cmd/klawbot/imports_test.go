@@ -37,7 +37,7 @@ var allowed = map[string]packageRule{
 	"gateway/telegram":                   {2800, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place; a token is refused for a moment now and then, and groups mute the bot; finds and downloads files"},
 	"gateway/telegram/markdown/latex":    {375, nil, "pure: formula in, text out"},
 	"gateway/telegram/markdown":          {2175, []string{"gateway", "gateway/telegram/markdown/latex", "internal/clip"}, "pure: text in, messages out"},
-	"gateway/console":                    {675, []string{"gateway"}, "one channel; says which word refuses a question; files of terminals"},
+	"gateway/console":                    {650, []string{"gateway"}, "one channel; says which word refuses a question; files of terminals"},
 	"tools":                              {2725, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection", "tools/choice"}, "what a tool is, and the pipeline; and 50 for the ends of outputs; marks foreign text in messages"},
 	"tools/find":                         {525, []string{"tools", "tools/choice"}, "which tools a model is shown; ranked by single words too, of several families"},
 	"tools/choice":                       {300, nil, "a leaf: which words ask for a tool; and the vocabulary and the keywords for ranking"},
