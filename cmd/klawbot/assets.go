@@ -47,7 +47,15 @@ func assetsPullCommand(a *app) *cobra.Command {
 				if err := os.MkdirAll(f.Data, 0o700); err != nil {
 					return err
 				}
-				return bot.PullLocalModel(ctx, a.stdout, want)
+				if err := bot.PullLocalModel(ctx, a.stdout, want); err != nil {
+					return err
+				}
+				next := "klawbot init"
+				if l.Source.File != "" {
+					next = "klawbot model " + llm
+				}
+				_, err = fmt.Fprintln(a.stdout, a.advice("To use it: "+next))
+				return err
 			}
 			if want.Model == "" {
 				want.Model = bot.AssetPlaces(l.Config(), f).Model

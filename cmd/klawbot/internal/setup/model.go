@@ -1,10 +1,12 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -36,6 +38,10 @@ func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.
 		}
 	}
 	other, none := len(here)+1, len(here)+2
+	usual := 1
+	if len(here) == 0 && len(toDownload) > 0 {
+		usual = none + 1 // a model without a key or a server
+	}
 	for {
 		fmt.Fprintln(s.Stdout, "Choose a model:")
 		for i, c := range here {
@@ -45,7 +51,7 @@ func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.
 		for i, c := range toDownload {
 			fmt.Fprintf(s.Stdout, "  %d) %s\n", none+1+i, c.title)
 		}
-		text, err := p.Ask(ctx, "Number", "1")
+		text, err := p.Ask(ctx, "Number", strconv.Itoa(usual))
 		if err != nil {
 			return nil, err
 		}
@@ -60,14 +66,14 @@ func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.
 			if err != nil {
 				return nil, err
 			}
-		case n > none:
-			m, err = toDownload[n-none-1].take(ctx)
+		default:
+			all := append(slices.Clone(here), make([]choice, 2)...) // the two between them
+			m, err = append(all, toDownload...)[n-1].take(ctx)
 			if err != nil && ctx.Err() == nil {
 				fmt.Fprintln(s.Stdout, "Can't download the model:", s.Redact.Text(err.Error()))
+				usual = 1
 				continue
 			}
-		default:
-			m = here[n-1].model
 		}
 		err = s.tryModel(ctx, client, m)
 		if err == nil {
@@ -108,12 +114,26 @@ func (s Setup) askServer(ctx context.Context, p *terminal.Prompter) (settings.Mo
 // tryModel makes one real call and shows what comes of it.
 func (s Setup) tryModel(ctx context.Context, client *http.Client, m settings.Model) error {
 	fmt.Fprintf(s.Stdout, "Testing %s at %s ...\n", m.Name, m.Provider)
-	answer, err := probe.Ask(ctx, client, m)
+	answer, speed, err := probe.Measure(ctx, client, m)
 	if err != nil {
 		return fmt.Errorf("model %s: %w", m.Name, err)
 	}
 	fmt.Fprintf(s.Stdout, "Reply: %.200s\n", s.Redact.Text(answer))
+	fmt.Fprint(s.Stdout, speedText(speed))
 	return nil
+}
+
+// The first answer of a model of this machine begins when it has read about firstRequest
+// tokens, and is about firstAnswer tokens long.
+const firstRequest, firstAnswer = 1500, 30
+
+// speedText says how fast a model of this machine is, and what that means.
+func speedText(s probe.Speed) string {
+	if s.Reads <= 0 || s.Writes <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("It reads %.0f tokens/s and writes %.0f: first answer in about %.0f s, later ones are faster.\n",
+		s.Reads, s.Writes, math.Ceil(firstRequest/s.Reads+firstAnswer/s.Writes))
 }
 
 // ChangeModel changes the default model of a configuration, and nothing else of it: to
@@ -178,12 +198,16 @@ func (s Setup) namedModel(ctx context.Context, client *http.Client, l *config.Li
 	if m, ok := l.Config().EngineModels().Entries[name]; ok {
 		return &m, nil
 	}
+	if m, err := s.localModel(l.Source.File, name); m != nil || err != nil {
+		return m, err
+	}
 	for _, d := range probe.Detect(ctx, client, s.getenv) {
 		if m := newModel(d.Model); m.Name == name {
 			return &m, nil
 		}
 	}
-	return nil, usage.Errorf("no model %s; configured: %s. To choose from a list: klawbot model. To add one: klawbot model --model NAME --base-url URL", name, strings.Join(slices.Sorted(maps.Keys(l.Config().EngineModels().Entries)), ", "))
+	configured := strings.Join(slices.Sorted(maps.Keys(l.Config().EngineModels().Entries)), ", ")
+	return nil, usage.Errorf("no model %s; configured: %s. To choose from a list: klawbot model. To add one: klawbot model --model NAME --base-url URL", name, cmp.Or(configured, "none"))
 }
 
 // entriesOf are configured models to choose from, the default first.
