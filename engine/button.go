@@ -14,6 +14,7 @@ import (
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/stranger"
 	"klawbot/engine/internal/turn"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -26,6 +27,7 @@ type buttons struct {
 	settings  func() settings.Settings
 	questions *approval.Questions
 	schedules *schedule.Editor
+	strangers *stranger.Strangers
 	log       *slog.Logger
 }
 
@@ -33,8 +35,12 @@ type buttons struct {
 // that a lost answer loses nothing.
 func (b *buttons) press(ctx context.Context, it item) {
 	var p approval.Outcome
+	act := b.act
+	if stranger.IsButton(it.msg.Callback.Data) {
+		act = b.aboutStranger(ctx, it)
+	}
 	b.life.Eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
-		if p, err = b.act(tx, it); err != nil {
+		if p, err = act(tx, it); err != nil {
 			return err
 		}
 		if err := outbox.Add(tx, p.Outs); err != nil {
@@ -54,6 +60,18 @@ func (b *buttons) press(ctx context.Context, it item) {
 			}
 		})
 	})
+}
+
+// aboutStranger lets an owner decide about an unknown sender, and returns what stores it.
+func (b *buttons) aboutStranger(ctx context.Context, it item) func(*store.Tx, item) (approval.Outcome, error) {
+	owns := b.questions.Owns(it.msg.Address, it.msg.Sender.ID)
+	d := b.strangers.Press(ctx, stranger.Tap{Message: it.msg, At: it.row.Address, Row: it.row.ID}, owns)
+	return func(tx *store.Tx, _ item) (p approval.Outcome, err error) {
+		if p.Say = d.Say; d.Change != nil {
+			p.Outs, err = d.Change(tx)
+		}
+		return p, err
+	}
 }
 
 // act has the package to which a button belongs act on it.

@@ -115,7 +115,7 @@ func TestLoopIsHintedAtAndEnded(t *testing.T) {
 func TestToolsAreChosenWhenThereAreTooMany(t *testing.T) {
 	h := build(t)
 	h.showsAll()
-	h.settings.MaxShownTools = 4
+	h.settings.Models.MaxShownTools = 4
 	for i := range 8 {
 		h.tools = append(h.tools, stubbed(fmt.Sprintf("a_spare_%d", i), "Does something else.", false, func(tools.Call) tools.Result { return tools.OK("") }))
 	}
@@ -143,7 +143,7 @@ func TestToolsAreChosenWhenThereAreTooMany(t *testing.T) {
 func TestSearchForToolsIsHiddenWhenAllAreShown(t *testing.T) {
 	h := build(t)
 	h.showsAll()
-	h.settings.MaxShownTools = 100
+	h.settings.Models.MaxShownTools = 100
 	h.echo()
 	h.start().says(alice, "hello")
 	h.shows(alice, "re: hello")

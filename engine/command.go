@@ -49,16 +49,16 @@ func (it item) command() command.Message {
 
 // toolsChanged tells the owners that the tools of a server differ from those that they
 // have approved, once for each difference.
-func (e *Engine) toolsChanged(ctx context.Context, server string, now []mcp.Definition) {
+func (c *chats) toolsChanged(ctx context.Context, server string, now []mcp.Definition) {
 	names := make([]string, len(now))
 	for i, d := range now {
 		names[i] = d.Tool
 	}
-	e.chats.tellOwners(ctx, "mcp/"+server+"/"+command.Fingerprint(now), e.say(locale.MCPChanged, server, strings.Join(names, ", "), server))
+	c.tellOwners(ctx, "mcp/"+server+"/"+command.Fingerprint(now), c.say(locale.MCPChanged, server, strings.Join(names, ", "), server))
 }
 
 // signInWanted tells the owners, once a day, that an MCP server needs a sign-in.
-func (e *Engine) signInWanted(ctx context.Context, server string) {
+func (c *chats) signInWanted(ctx context.Context, server string) {
 	day := time.Now().UTC().Format(time.DateOnly)
-	e.chats.tellOwners(ctx, "mcp/"+server+"/signin/"+day, e.say(locale.MCPWantsSignIn, server, server))
+	c.tellOwners(ctx, "mcp/"+server+"/signin/"+day, c.say(locale.MCPWantsSignIn, server, server))
 }

@@ -64,6 +64,7 @@ func (h *house) reads(chat int64, begin string) (text string) {
 // TestADamagedDatabaseTakesNoMessages damages the database of a bot that runs and
 // has one message without an answer.
 func TestADamagedDatabaseTakesNoMessages(t *testing.T) {
+	t.Parallel() // it mostly waits
 	h := build(t)
 	h.settings.Backup.Every, h.settings.Backup.Keep = time.Hour, 3
 	release := make(chan struct{})

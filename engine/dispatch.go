@@ -64,8 +64,6 @@ func (e *Engine) dispatchText(ctx context.Context, it item) {
 	switch {
 	case !it.msg.Addressed:
 		e.endUpdates(ctx, store.InboxDone, notForBot, it.row.ID)
-	case it.msg.Unheard:
-		e.reply(ctx, it.row, command.Reply{Text: turn.Label(e.settings(), e.say(locale.Unheard))})
 	case it.msg.Command == "stop":
 		e.stop(ctx, it)
 	case e.answers(ctx, it):

@@ -25,17 +25,21 @@ import (
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/backup"
 	"klawbot/engine/internal/command"
+	"klawbot/engine/internal/eyes"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/media"
 	"klawbot/engine/internal/metrics"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/progress"
 	"klawbot/engine/internal/prompt"
+	"klawbot/engine/internal/readers"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/sentfiles"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/stranger"
 	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/turn"
 	"klawbot/engine/internal/workspace"
@@ -58,9 +62,10 @@ type Config struct {
 	// Examine looks at the parts around the engine, for /doctor; nil looks at
 	// none. It may take its time and ends with its context.
 	Examine func(context.Context) []health.Finding
-	// LookEvery is how often the bot looks for changes that are not announced: those
-	// of a command, of the heartbeat's file, of the clock. 0 means a second or less.
-	LookEvery time.Duration
+	// AskAbout says whether unknown senders are kept and the owners asked about them; nil
+	// is no. Allow puts a chat on the allow list, at once and for good.
+	AskAbout func() bool
+	Allow    func(gateway.ChatID) error
 	// Grace is how long running turns may take to finish when Run ends; then
 	// they are parked. 0 means 6 s.
 	Grace time.Duration
@@ -84,12 +89,16 @@ type Engine struct {
 	set       *toolset.Set
 	memory    *recall.Memory
 	turns     *turn.Turns
+	media     *media.Media
 	plans     plans
 	backups   *backup.Backups
 	report    *report
 }
 
-var _ gateway.Handler = (*Engine)(nil)
+var (
+	_ gateway.Handler    = (*Engine)(nil)
+	_ gateway.Doorkeeper = (*Engine)(nil)
+)
 
 // New opens the data directory and returns an Engine that accepts messages. They
 // are answered while Run runs. Close it after Run returned.
@@ -124,15 +133,20 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Owners: func() []gateway.Address { return e.chats.owners(gateway.ChatID{}) },
 		AtWork: func() int { running, waiting := e.lanes.count(); return running + waiting }, Log: c.Log,
 	})
-	models := model.New(model.Config{Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Dir: c.Dir, Log: c.Log, Measure: meters.Measure})
+	kept := media.In(c.Dir, c.Workspace, c.Log)
+	e.media = media.New(media.Config{
+		Store: st, Life: e.life, Gateway: c.Gateway, Settings: c.Settings, Files: kept, Readers: readers.New(readers.Config{Settings: c.Settings, Assets: c.Assets, HTTP: c.HTTP, Log: c.Log}), Log: c.Log,
+	})
+	models := model.New(model.Config{Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Dir: c.Dir, Log: c.Log, Measure: meters.Measure, Open: kept.Open})
 	files := workspace.Open(c.Workspace, c.Log)
 	e.plan(models, files)
 	e.report = &report{config: c.Base, started: time.Now(), store: st, lanes: e.lanes, chats: e.chats, backups: e.backups, meters: meters, models: models}
+	seen := eyes.New(eyes.Config{Store: st, Files: kept, Models: models, Settings: c.Settings, Model: e.report.modelIn, Read: e.media.Readers.Text, Log: c.Log})
 	set, err := toolset.New(ctx, c.Base, toolset.Hooks{
 		Open: func() (*store.Store, error) { return st, nil }, Schedules: e.plans.schedules,
-		Model: e.report.modelIn, Stats: e.report.entries, Extract: models.Extract,
-		ToolsChanged: func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) },
-		SignInWanted: func(server string) { e.signInWanted(ctx, server) },
+		Model: e.report.modelIn, Stats: e.report.entries, Extract: models.Extract, Look: seen.Look,
+		ToolsChanged: func(server string, now []mcp.Definition) { e.chats.toolsChanged(ctx, server, now) },
+		SignInWanted: func(server string) { e.chats.signInWanted(ctx, server) },
 	})
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
@@ -143,7 +157,11 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	}
 	e.report.set, e.report.memory = set, set.Memory
 	e.chats.outbox, e.chats.questions, e.chats.memory = e.outbox, e.questions, set.Memory
-	e.buttons = &buttons{life: e.life, gateway: c.Gateway, settings: c.Settings, questions: e.questions, schedules: e.plans.schedules, log: c.Log}
+	strangers := stranger.New(stranger.Config{
+		Store: st, Gateway: c.Gateway, Settings: c.Settings, Owners: func() []gateway.Address { return e.chats.owners(gateway.ChatID{}) },
+		Ask: c.AskAbout, Allow: c.Allow, Log: c.Log,
+	})
+	e.buttons = &buttons{strangers: strangers, life: e.life, gateway: c.Gateway, settings: c.Settings, questions: e.questions, schedules: e.plans.schedules, log: c.Log}
 	shows := progress.Shows{Store: st, Gateway: c.Gateway, Alone: e.outbox.Alone, Lose: e.chats.Lose, Mute: e.chats.Mute, Redact: c.Redact}
 	prompts := prompt.New(prompt.Config{
 		Store: st, Life: e.life, Models: models, Settings: c.Settings, Workspace: files, Skills: set.Skills,
@@ -156,7 +174,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.report.prompts = prompts
 	e.turns = turn.New(turn.Config{
 		Store: st, Life: e.life, Gateway: c.Gateway, Settings: c.Settings, Models: models, Prompts: prompts, Shows: shows,
-		Questions: e.questions, Outbox: e.outbox, Executor: set.Executor, Redact: c.Redact,
+		Questions: e.questions, Outbox: e.outbox, Executor: set.Executor, Redact: c.Redact, Pictures: seen,
 	})
 	e.commands = e.newCommands(files)
 	return e, nil
@@ -177,6 +195,8 @@ const (
 	approvalsKept = 90 * 24 * time.Hour
 	// changesKept is how long a change of a file or a memory can be undone.
 	changesKept = 30 * 24 * time.Hour
+	// strangersKept is how long unknown senders are remembered.
+	strangersKept = 30 * 24 * time.Hour
 	// usageKept is how long single model calls are kept.
 	usageKept = 90 * 24 * time.Hour
 )
@@ -237,8 +257,8 @@ func (e *Engine) keepHouse(ctx context.Context) {
 		if err := e.store.Write(ctx, prune); err != nil && ctx.Err() == nil {
 			e.log.Error("old rows not deleted", "err", err)
 		}
-		if err := errors.Join(e.outbox.SweepFiles(ctx), toolset.SweepScratch(e.config.Dir)); err != nil && ctx.Err() == nil {
-			e.log.Error("sent files not deleted", "err", err)
+		if err := errors.Join(e.outbox.SweepFiles(ctx), toolset.SweepScratch(e.config.Dir), e.media.KeepHouse(ctx)); err != nil && ctx.Err() == nil {
+			e.log.Error("old files not deleted", "err", err)
 		}
 		if !wait.For(ctx, pruneEvery) {
 			return
@@ -260,6 +280,7 @@ func prune(tx *store.Tx) error {
 		{store.AgedRuns, run.Kept},
 		{store.AgedJobs, run.Kept},
 		{store.AgedChanges, changesKept},
+		{store.AgedStrangers, strangersKept},
 	} {
 		if _, err := tx.Prune(old.rows, time.Now().Add(-old.kept)); err != nil {
 			return err

@@ -348,6 +348,7 @@ func TestWhitelistIsAskedAgainWhenTheTurnComes(t *testing.T) {
 }
 
 func TestDeliveryOutcomes(t *testing.T) {
+	t.Parallel() // it mostly waits
 	failOnce := func(kind gateway.Failure) func(string) *gateway.SendError {
 		failed := false
 		return func(call string) *gateway.SendError {
@@ -619,6 +620,7 @@ func TestStatusCounts(t *testing.T) {
 }
 
 func TestPlaceholderThatHangsDoesNotHoldTheAnswer(t *testing.T) {
+	t.Parallel() // it mostly waits
 	h := build(t)
 	h.slowEcho()
 	h.messenger.hang = "…"
@@ -632,6 +634,7 @@ func TestPlaceholderThatHangsDoesNotHoldTheAnswer(t *testing.T) {
 
 // TestEditThatAddressesTheBot: a group writes to the bot and adds the mention afterwards.
 func TestEditThatAddressesTheBot(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const group = int64(-100)
 	message := func(id int64, text string) gateway.Message {
 		return gateway.Message{

@@ -44,6 +44,7 @@ func asked(h *house) string {
 }
 
 func TestAnotherModelAnswersAndThePersonIsToldOnce(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for name, fault := range map[string]modeltest.Reply{
 		"key":        modeltest.Error(401, "Incorrect API key"),
 		"money":      {Status: 429, Code: "insufficient_quota", Message: "pay"},
@@ -227,6 +228,7 @@ func TestALoadingModelIsWaitedForVisibly(t *testing.T) {
 }
 
 func TestAFallbackWithASmallerWindowGetsLess(t *testing.T) {
+	t.Parallel() // it mostly waits
 	h := chain(t)
 	small := h.settings.Models.Entries["claude"]
 	small.ContextBudget = 4000

@@ -41,9 +41,11 @@ type house struct {
 	web     *web.Config
 	examine func(context.Context) []health.Finding
 	redact  *redact.Set
-	logs    *lockedBuffer
-	stop    context.CancelFunc
-	ended   chan error
+	// allow puts a chat on the list after a button; nil asks about no unknown sender.
+	allow func(gateway.ChatID) error
+	logs  *lockedBuffer
+	stop  context.CancelFunc
+	ended chan error
 
 	mu     sync.Mutex
 	update int64 // guarded by mu
@@ -110,7 +112,7 @@ func (h *house) start() *house {
 		h.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	h.engine, err = engine.New(ctx, engine.Config{Examine: h.examine, Grace: 200 * time.Millisecond, Base: engine.Base{
+	h.engine, err = engine.New(ctx, engine.Config{AskAbout: func() bool { return h.allow != nil }, Allow: func(c gateway.ChatID) error { return h.allow(c) }, Examine: h.examine, Grace: 200 * time.Millisecond, Base: engine.Base{
 		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: func() settings.Settings { return h.settings },
 		OpenFile: file.Opener(file.Config{Workspace: h.workspace()}), Web: h.web,
 		Workspace: h.workspace(), Redact: h.redact, Version: "test", Log: log,

@@ -80,6 +80,7 @@ func TestMessageJoinsTwiceAtMost(t *testing.T) {
 }
 
 func TestMessageDoesNotJoinWhatSpoke(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for name, reply := range map[string]modeltest.Reply{
 		"text":     {Text: "a long answer", Pieces: 10, PieceDelay: time.Second},
 		"thinking": {Thinking: "hm, let me see how that was", Text: "a long answer", Pieces: 10, PieceDelay: 100 * time.Millisecond},

@@ -13,6 +13,7 @@ import (
 // people at another byte, in every protocol, by a clean end or a broken
 // connection. Everybody gets the whole answer, once.
 func TestEveryBrokenAnswerIsAskedForAgain(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const people, first = 60, int64(1000)
 	for _, name := range []string{"main", "claude", "local"} {
 		t.Run(name, func(t *testing.T) {

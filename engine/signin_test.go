@@ -72,6 +72,7 @@ func guarded(t *testing.T) (address string) {
 // TestSigningInInTheChat: the owner is told that a server wants it, opens the page
 // and sends back where it led to.
 func TestSigningInInTheChat(t *testing.T) {
+	t.Parallel() // it mostly waits
 	h := build(t)
 	h.echo()
 	home := guarded(t)

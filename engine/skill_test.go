@@ -28,6 +28,7 @@ const teaSkill = "---\nname: tea\ndescription: Brews tea. Use when somebody is t
 // TestSkillCountsOnlyInTheTurnThatLoadsIt lets the model load a skill by its
 // alias and looks at what it sees then and in the next turn.
 func TestSkillCountsOnlyInTheTurnThatLoadsIt(t *testing.T) {
+	t.Parallel() // it mostly waits
 	h := build(t)
 	h.put("skills/tea/SKILL.md", teaSkill)
 	h.model.Respond(func(r modeltest.Request) modeltest.Reply {

@@ -85,6 +85,9 @@ func (r *report) text(ctx context.Context, m command.Message) (string, error) {
 		return "", err
 	}
 	now := r.config.Settings()
+	if m.Group || !now.Owns(m.Address.Chat.Channel, m.Sender.ID) && !m.Address.Chat.Local() {
+		s.Knocked = nil // who wants in is for owners
+	}
 	model, since := s.Model, "-"
 	if session, err := r.session(ctx, m.Home); err == nil {
 		model, _ = now.Models.For(session.Model)

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/media"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/quote"
 	"klawbot/engine/internal/store"
@@ -26,7 +28,8 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 		Placeholder: store.PlaceholderNone, ReplyTo: last.msg.ID, StartedAt: time.Now(),
 	}
 	ids := rowsOf(items)
-	err := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+	// Without this row the messages wait, and their turn starts again.
+	err := e.store.WriteUnsynced(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
 		if row.Address, err = tx.Chats().Home(last.row.Address); err != nil {
 			return err
 		}
@@ -107,7 +110,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 
 // request is the turn that answers messages.
 func (e *Engine) request(ctx context.Context, row store.Turn, items []item) turn.Request {
-	r := turn.Request{Row: row, Asked: askedMessages(withAuthors(ctx, e, items)), Log: e.log.With("chat", row.Address.String(), "turn", row.ID)}
+	r := turn.Request{Row: row, Asked: askedMessages(withAuthors(ctx, e, items), nil), Prepare: withFiles(e, row, items), Log: e.log.With("chat", row.Address.String(), "turn", row.ID)}
 	var rows []store.Update
 	for _, it := range items {
 		rows = append(rows, it.row)
@@ -228,8 +231,8 @@ func replacing(tx *store.Tx, row store.Turn, outs []store.Out) ([]store.Out, err
 
 // askedMessages are the messages of a turn as the model and the history get
 // them: one user message for each that a person wrote, where the pieces of a
-// text that a client has cut are one.
-func askedMessages(items []item) []store.Message {
+// text that a client has cut are one. seen is what came out of their files.
+func askedMessages(items []item, seen map[store.InboxID]media.Seen) []store.Message {
 	var asked []store.Message
 	for i, it := range items {
 		if i > 0 && continues(items[i-1], it) {
@@ -237,9 +240,14 @@ func askedMessages(items []item) []store.Message {
 			last.Blocks[0].Text += it.msg.Text
 			continue
 		}
+		files, m := seen[it.row.ID], it.msg
+		if files.Label != "" {
+			m.Text = strings.TrimSuffix(files.Label+"\n"+caption(m), "\n")
+		}
+		body := llm.Text(llm.RoleUser, quote.Message(m))
+		body.Blocks = append(body.Blocks, files.Blocks...)
 		asked = append(asked, store.Message{
-			Body:   llm.Text(llm.RoleUser, quote.Message(it.msg)),
-			Sender: it.msg.Sender.ID, SenderName: it.msg.Sender.Name, At: it.msg.Time,
+			Body: body, Sender: it.msg.Sender.ID, SenderName: it.msg.Sender.Name, At: it.msg.Time,
 		})
 	}
 	return asked
@@ -251,7 +259,7 @@ func withAuthors(ctx context.Context, e *Engine, items []item) []item {
 	items = slices.Clone(items)
 	for i, it := range items {
 		if q := it.msg.Reply; q != nil && q.Own && q.ID != 0 && e.questions.Owns(it.msg.Address, it.msg.Sender.ID) && !answeredOwners(ctx, e, it.row.Address, q.ID) {
-			items[i].msg.Reply = &gateway.Quote{Author: quote.ForOthers, Text: q.Text}
+			items[i].msg.Reply = &gateway.Quote{Author: quote.ForOthers, Text: q.Text, Attachments: q.Attachments}
 		}
 	}
 	return items

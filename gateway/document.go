@@ -18,10 +18,20 @@ type Document struct {
 	// bytes. Without a Sum the document is its Content.
 	Sum  string `json:"sum,omitempty"`
 	Size int64  `json:"size,omitempty"`
+	// As says how it is shown: "" as the messenger does by itself, AsVoice or AsFile.
+	// Seconds is how long a voice message is.
+	As      string `json:"as,omitempty"`
+	Seconds int    `json:"seconds,omitempty"`
 	// Path is where that file lies. It is looked up for each attempt to send:
 	// the data folder may have moved.
 	Path string `json:"-"`
 }
+
+// The values of Document.As.
+const (
+	AsVoice = "voice"
+	AsFile  = "file"
+)
 
 // MaxDocument is the longest Document.Content, in bytes.
 const MaxDocument = 1 << 20

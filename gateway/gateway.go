@@ -37,6 +37,12 @@ type Handler interface {
 	Accept(ctx context.Context, updates []Update) error
 }
 
+// Doorkeeper is a Handler that is told who wrote without being allowed to.
+type Doorkeeper interface {
+	// Knocked is told of chats, each at most once a minute. What they said is dropped.
+	Knocked(ctx context.Context, knocks []Knock)
+}
+
 // Channel speaks with one messenger. All methods but Serve may be called at
 // any time and from several goroutines, also before Serve.
 type Channel interface {
@@ -133,7 +139,7 @@ type Gateway struct {
 // New checks the configuration and returns a Gateway that is ready.
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{channels: c.Channels, byName: map[string]Channel{}, whitelist: c.Whitelist, migrated: c.Migrated, secrets: cmp.Or(c.Redact, new(redact.Set)), log: c.Log}
-	g.unknown = unknownSenders{log: c.Log, last: map[ChatID]time.Time{}, counts: map[string]*atomic.Int64{}}
+	g.unknown = unknownSenders{log: c.Log, last: map[ChatID]time.Time{}, knocks: map[ChatID]*knocking{}, counts: map[string]*atomic.Int64{}}
 	for _, ch := range c.Channels {
 		if g.byName[ch.Name()] != nil {
 			return nil, fmt.Errorf("channel %q is there twice", ch.Name())
@@ -158,7 +164,11 @@ func (g *Gateway) Serve(ctx context.Context, h Handler) error {
 	for _, ch := range g.channels {
 		group.Go(func() error {
 			err := ch.Serve(ctx, func(ctx context.Context, updates []Update) error {
-				return h.Accept(ctx, g.admit(updates))
+				kept, knocks := g.admit(updates)
+				if keeper, ok := h.(Doorkeeper); ok && len(knocks) > 0 {
+					keeper.Knocked(ctx, knocks)
+				}
+				return h.Accept(ctx, kept)
 			})
 			if err == nil || ctx.Err() != nil {
 				return nil
@@ -173,12 +183,15 @@ func (g *Gateway) Serve(ctx context.Context, h Handler) error {
 	return group.Wait()
 }
 
-// admit keeps what the allow list lets in.
-func (g *Gateway) admit(updates []Update) []Update {
-	kept := make([]Update, 0, len(updates))
+// admit keeps what the allow list lets in, and tells which other chats wrote.
+func (g *Gateway) admit(updates []Update) (kept []Update, knocks []Knock) {
+	kept = make([]Update, 0, len(updates))
 	for _, u := range updates {
 		if err := g.admissible(u); err != nil {
 			g.unknown.block(u, g.nameOf, err)
+			if g.listed(u.Address.Chat) != nil {
+				knocks = g.unknown.knock(knocks, u, g.Decode)
+			}
 			continue
 		}
 		if u.Fault == "" {
@@ -187,7 +200,7 @@ func (g *Gateway) admit(updates []Update) []Update {
 		}
 		kept = append(kept, u)
 	}
-	return kept
+	return kept, knocks
 }
 
 // admissible checks an update that has just come. One that could not be read is

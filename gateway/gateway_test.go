@@ -359,3 +359,83 @@ func TestWhatCannotBeReadOfAStrangerIsNotStored(t *testing.T) {
 		}
 	})
 }
+
+// guard is a sink that is told who knocked.
+type guard struct {
+	sink
+	knocks []gateway.Knock
+}
+
+func (g *guard) Knocked(_ context.Context, k []gateway.Knock) { g.knocks = append(g.knocks, k...) }
+
+// knocker is a line whose messages are decoded as written by people.
+type knocker struct{ line }
+
+func (k *knocker) Decode(u gateway.Update) (gateway.Message, error) {
+	if u.Fault != "" {
+		return gateway.Message{}, errors.New(u.Fault)
+	}
+	m := gateway.Message{Kind: gateway.KindText, Group: u.Group, Text: "words", Sender: gateway.Sender{ID: u.From, Name: string(u.Raw)}}
+	switch m.Title = "Group " + string(u.Raw); u.Kind {
+	case "edited_message":
+		m.Kind = gateway.KindEdit
+	case "my_chat_member":
+		m.Kind, m.Member = gateway.KindMember, gateway.MemberJoined
+	case "left":
+		m.Kind, m.Member = gateway.KindMember, gateway.MemberLeft
+	}
+	return m, nil
+}
+
+// TestKnocks: the handler is told who wrote without being allowed, once a minute, and
+// never what. Whom a group may not hear knocks at no door.
+func TestKnocks(t *testing.T) {
+	list := whitelist.List{"telegram": {Chats: []int64{11, -100}, Users: []int64{11}}}
+	var log bytes.Buffer
+	of := func(u gateway.Update, change func(*gateway.Update)) gateway.Update {
+		change(&u)
+		return u
+	}
+	group := func(u *gateway.Update) { u.Group, u.From = true, 22 }
+	l := &knocker{line{name: "telegram", updates: []gateway.Update{
+		update(22, "Ann"), update(22, "Ann"), update(22, "Ann"),
+		of(update(23, "edits"), func(u *gateway.Update) { u.Kind = "edited_message" }),
+		of(update(24, "robot"), func(u *gateway.Update) { u.FromBot = true }),
+		of(update(25, "forged"), func(u *gateway.Update) { u.From = 11 }),
+		of(update(26, "broken"), func(u *gateway.Update) { u.Fault = "x" }),
+		of(update(-100, "member of an allowed group"), group),
+		of(update(-200, "Bob"), group),
+		of(of(update(-300, "Bob"), group), func(u *gateway.Update) { u.Kind = "my_chat_member" }),
+		of(of(update(-400, "Bob"), group), func(u *gateway.Update) { u.Kind = "left" }),
+		update(11, "hello"),
+	}}}
+	synctest.Test(t, func(t *testing.T) {
+		g := door(t, &list, &log, l)
+		var s guard
+		serve := func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error)
+			go func() { ended <- g.Serve(ctx, &s) }()
+			synctest.Wait()
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+		serve()
+		want := []gateway.Knock{
+			{Chat: gateway.ChatID{Channel: "telegram", ID: 22}, Name: "Ann", Times: 1},
+			{Chat: gateway.ChatID{Channel: "telegram", ID: -200}, Name: "Group Bob", Times: 1},
+			{Chat: gateway.ChatID{Channel: "telegram", ID: -300}, Name: "Group Bob", Times: 1},
+		}
+		if !slices.Equal(s.knocks, want) || len(s.got) != 1 {
+			t.Errorf("told of %+v, accepted %d", s.knocks, len(s.got))
+		}
+		time.Sleep(time.Minute)
+		s.knocks = nil
+		serve()
+		if len(s.knocks) != 3 || s.knocks[0].Times != 3 {
+			t.Errorf("a minute later told of %+v", s.knocks)
+		}
+	})
+}

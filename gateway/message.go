@@ -134,10 +134,11 @@ type Message struct {
 	// Described says that Text begins with a description of what is no text, such
 	// as "[photo]".
 	Described bool
-	// Unheard says that the message is speech, which the bot cannot hear.
-	Unheard  bool
-	Callback *Callback
-	Member   Member
+	// Attachments are the files of the message, in order; those of Reply are not among
+	// them.
+	Attachments []Attachment
+	Callback    *Callback
+	Member      Member
 	// MovedTo is the new id of the chat.
 	MovedTo int64
 }
@@ -154,6 +155,15 @@ func (m Message) ChatName() string {
 	return m.Sender.Name
 }
 
+// Knock says that a chat that is not allowed wrote: which one, and never what.
+type Knock struct {
+	Chat ChatID
+	// Name is what the person or the group calls itself. It is foreign text.
+	Name string
+	// Times counts what came since the last Knock of the chat.
+	Times int
+}
+
 // Sender is who wrote a message.
 type Sender struct {
 	ID int64
@@ -165,6 +175,10 @@ type Sender struct {
 type Quote struct {
 	Author string
 	Text   string
+	// From is the author's id, 0 when it is unknown. Attachments are the files of the
+	// quoted message.
+	From        int64
+	Attachments []Attachment
 	// Own says that the bot itself wrote it, as its message ID.
 	Own bool
 	ID  int64

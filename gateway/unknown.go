@@ -16,8 +16,15 @@ type unknownSenders struct {
 	log    *slog.Logger
 	counts map[string]*atomic.Int64
 
-	mu   sync.Mutex
-	last map[ChatID]time.Time // guarded by mu; the last line about a chat
+	mu     sync.Mutex
+	last   map[ChatID]time.Time // guarded by mu; the last line about a chat
+	knocks map[ChatID]*knocking // guarded by mu
+}
+
+// knocking is a chat that wrote: when that was told last, and how often it wrote since.
+type knocking struct {
+	told  time.Time
+	since int
 }
 
 const (
@@ -46,4 +53,35 @@ func (s *unknownSenders) block(u Update, name func(Update) string, why error) {
 	}
 	s.last[key] = now
 	s.log.Info("unknown sender blocked", "chat", u.Address.Chat.String(), "user", u.From, "name", clip.Line(name(u), maxLoggedName), "kind", u.Kind, "reason", why.Error())
+}
+
+// knock adds to knocks that a chat wrote, at most once a minute. Only what a person
+// writes counts, and that a group took the bot in.
+func (s *unknownSenders) knock(knocks []Knock, u Update, decode func(Update) (Message, error)) []Knock {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.knocks[u.Address.Chat]
+	if k != nil && now.Sub(k.told) < time.Minute {
+		k.since++
+		return knocks
+	}
+	private := !u.Group && u.From == u.Address.Chat.ID && !u.FromBot
+	m, err := decode(u)
+	if err != nil || !private && !u.Group || m.Kind != KindText && m.Member != MemberJoined {
+		return knocks
+	}
+	if k == nil {
+		if len(s.knocks) >= unknownKept {
+			maps.DeleteFunc(s.knocks, func(_ ChatID, k *knocking) bool { return now.Sub(k.told) >= time.Minute })
+		}
+		if len(s.knocks) >= unknownKept {
+			return knocks
+		}
+		k = &knocking{}
+		s.knocks[u.Address.Chat] = k
+	}
+	knocks = append(knocks, Knock{Chat: u.Address.Chat, Name: m.ChatName(), Times: k.since + 1})
+	*k = knocking{told: now}
+	return knocks
 }

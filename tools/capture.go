@@ -38,7 +38,7 @@ func (p capture) result(c Call, r Result) Result {
 	for i := range r.Outgoing {
 		r.Outgoing[i].Text = p.clean(r.Outgoing[i].Text)
 		if f := r.Outgoing[i].File; f != nil {
-			r.Outgoing[i].File = &File{Name: FileName(p.clean(f.Name)), Content: f.Content}
+			r.Outgoing[i].File = &File{Name: FileName(p.clean(f.Name)), Content: f.Content, Voice: f.Voice}
 		}
 	}
 	r.Error = clip.Middle(r.Error, p.limit())

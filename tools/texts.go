@@ -67,6 +67,7 @@ func readText(source string, s params.Struct) (t Text, err error) {
 	if hasWords {
 		t.Words, err = choice.ParseWords(words)
 	}
+	t.Keywords = choice.ReadKeywords(append(t.Words.Vocabulary(), t.Description, t.Short)...)
 	return t, err
 }
 

@@ -142,6 +142,9 @@ type Text struct {
 	ShortParameters json.RawMessage
 	// Words are those by which people ask for the tool in the language.
 	Words choice.Words
+	// Keywords are the words of all that, nil for tools that are not ours: to read them
+	// takes longer than to compare them, and each message is compared.
+	Keywords choice.Keywords
 }
 
 // Text returns the text in a language, or the English one when there is none.
@@ -243,14 +246,16 @@ type Result struct {
 	// Output is what the model reads.
 	Output string `json:"output"`
 	// Data is the same for programs, if the tool has it.
-	Data         json.RawMessage `json:"data,omitempty"`
-	Artifacts    []Artifact      `json:"artifacts,omitempty"`
-	FilesChanged []string        `json:"files_changed,omitempty"`
-	Error        string          `json:"error,omitempty"`
-	ErrorKind    ErrorKind       `json:"error_kind,omitempty"`
-	ExitCode     *int            `json:"exit_code,omitempty"`
-	DurationMS   int64           `json:"duration_ms"`
-	Truncated    bool            `json:"truncated"`
+	Data      json.RawMessage `json:"data,omitempty"`
+	Artifacts []Artifact      `json:"artifacts,omitempty"`
+	// Images are what the model sees with the result, if it can.
+	Images       []Image   `json:"images,omitempty"`
+	FilesChanged []string  `json:"files_changed,omitempty"`
+	Error        string    `json:"error,omitempty"`
+	ErrorKind    ErrorKind `json:"error_kind,omitempty"`
+	ExitCode     *int      `json:"exit_code,omitempty"`
+	DurationMS   int64     `json:"duration_ms"`
+	Truncated    bool      `json:"truncated"`
 	// Outgoing are messages that leave in the transaction that stores the
 	// result. The tool has checked that they may.
 	Outgoing []Outgoing `json:"-"`
@@ -267,6 +272,16 @@ type Result struct {
 	// Own says that all of Output is the tool's own text, although other calls of it
 	// return untrusted content. It is screened all the same.
 	Own bool `json:"-"`
+}
+
+// Image is a picture for the model, in the bot's store of files.
+type Image struct {
+	Sum    string `json:"sum"`
+	MIME   string `json:"mime"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+	// Label says in a few words what it is, such as "photo inbox/a.jpg".
+	Label string `json:"label"`
 }
 
 // Artifact is a file that goes to the chat with the turn's answer. The tool writes it
@@ -298,6 +313,8 @@ type File struct {
 	Name string
 	// Content is copied and closed by the Executor before the result is stored.
 	Content io.ReadCloser
+	// Voice, if not 0, is how long it is as a voice message.
+	Voice time.Duration
 	// MIME and Path are the type and place of the copy. The Executor fills them in.
 	MIME, Path string
 }

@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/configedit"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
+	"klawbot/engine"
+	"klawbot/engine/health"
 	"klawbot/whitelist"
 )
 
@@ -45,27 +49,48 @@ func allowedCommand(a *app) *cobra.Command {
 		Use:   "allowed",
 		Short: "List allowed chats",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			l, err := a.open()
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, f, err := a.openFolders()
 			if err != nil {
 				return err
 			}
-			return printAllowed(a.stdout, l.Config().Channels.Telegram.AllowedChatIDs)
+			c := l.Config()
+			if err := a.printAllowed(c.Channels.Telegram.AllowedChatIDs); err != nil {
+				return err
+			}
+			s, err := health.StatusOf(cmd.Context(), engine.Base{Dir: f.Data, Version: version})
+			if err != nil { // no bot has run yet
+				return nil
+			}
+			return printKnocked(a.stdout, s.Knocked, c)
 		},
 	}
 }
 
-func printAllowed(w io.Writer, ids []int64) error {
+func (a *app) printAllowed(ids []int64) error {
 	if len(ids) == 0 {
-		_, err := fmt.Fprintln(w, "No chats allowed. Add one: klawbot allow ID")
+		_, err := fmt.Fprintln(a.stdout, a.advice("No chats allowed. Add one: klawbot allow ID"))
 		return err
 	}
 	for _, id := range ids {
-		if _, err := fmt.Fprintln(w, whitelist.FormatID("telegram", id)); err != nil {
+		if _, err := fmt.Fprintln(a.stdout, whitelist.FormatID("telegram", id)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// printKnocked lists the chats that wrote and are not allowed.
+func printKnocked(out io.Writer, list []health.Stranger, c *config.Config) error {
+	if len(list) == 0 {
+		return nil
+	}
+	fmt.Fprintln(out, "\nUnknown senders:")
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, k := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\tlast %s\n", k.Chat, terminal.OneLine(k.Name), terminal.Plural(k.Times, "message", "messages"), clock(k.LastAt, c.Location()))
+	}
+	return w.Flush()
 }
 
 // remark says what may surprise the owner who removes ids from the list.
@@ -102,5 +127,5 @@ func editAllowed(a *app, add, remove []string) error {
 	list := slices.DeleteFunc(slices.Concat(before.Channels.Telegram.AllowedChatIDs, added), func(id int64) bool {
 		return slices.Contains(removed, id)
 	})
-	return printAllowed(a.stdout, config.Unique(list))
+	return a.printAllowed(config.Unique(list))
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ import (
 const (
 	archiveMessages  = "conversations.jsonl"
 	archiveWorkspace = "workspace"
+	archiveMedia     = "media"
 )
 
 func exportCommand(a *app) *cobra.Command {
@@ -57,7 +59,7 @@ func (a *app) export(ctx context.Context, name, format string) error {
 			if format != "tar" {
 				return d.Export(ctx, w, format)
 			}
-			return exportArchive(ctx, w, d, f.Workspace)
+			return exportArchive(ctx, w, d, f.Data, f.Workspace)
 		})
 	})
 }
@@ -70,13 +72,16 @@ func toFile(w io.Writer, name string, write func(io.Writer) error) error {
 	return atomicfile.Fill(name, 0o600, func(f *os.File) error { return write(f) })
 }
 
-func exportArchive(ctx context.Context, w io.Writer, d *data.Data, workspace string) error {
+func exportArchive(ctx context.Context, w io.Writer, d *data.Data, dir, workspace string) error {
 	zipped := gzip.NewWriter(w)
 	archive := tar.NewWriter(zipped)
 	if err := archiveConversations(ctx, archive, d); err != nil {
 		return err
 	}
-	if err := archiveFolder(archive, workspace); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := archiveFolder(archive, workspace, archiveWorkspace); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := archiveFolder(archive, filepath.Join(dir, archiveMedia), archiveMedia); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return errors.Join(archive.Close(), zipped.Close())
@@ -108,9 +113,9 @@ func archiveConversations(ctx context.Context, archive *tar.Writer, d *data.Data
 	return err
 }
 
-// archiveFolder adds the regular files below dir. Links stay behind: what they
+// archiveFolder adds the regular files below dir as those of a folder. Links stay behind: what they
 // point to may be outside.
-func archiveFolder(archive *tar.Writer, dir string) error {
+func archiveFolder(archive *tar.Writer, dir, folder string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -130,7 +135,7 @@ func archiveFolder(archive *tar.Writer, dir string) error {
 			return err
 		}
 		header := &tar.Header{
-			Name: path.Join(archiveWorkspace, name), Mode: int64(info.Mode().Perm()), Size: info.Size(), ModTime: info.ModTime(),
+			Name: path.Join(folder, name), Mode: int64(info.Mode().Perm()), Size: info.Size(), ModTime: info.ModTime(),
 		}
 		if err := archive.WriteHeader(header); err != nil {
 			return err
@@ -249,7 +254,7 @@ func checkArchive(ctx context.Context, file *os.File, root *os.Root) error {
 			break
 		}
 		name, ours := workspaceName(h)
-		if _, lacks := root.Lstat(name); h.Name == archiveMessages {
+		if _, lacks := root.Lstat(name); h.Name == archiveMessages || mediaFile.MatchString(h.Name) {
 			err = archive.Take(h.Size)
 		} else if ours && errors.Is(lacks, fs.ErrNotExist) {
 			err = archive.Keep(name, h.Size)
@@ -263,6 +268,9 @@ func checkArchive(ctx context.Context, file *os.File, root *os.Root) error {
 	}
 	return ctx.Err()
 }
+
+// mediaFile is the name of a file of a message, by its sum.
+var mediaFile = regexp.MustCompile(`^media/[0-9a-f]{2}/[0-9a-f]{64}$`)
 
 // workspaceName is the name of a file of the workspace in an archive; ours is
 // false for anything else.
@@ -299,6 +307,11 @@ func importArchive(ctx context.Context, file *os.File, d *data.Data, root *os.Ro
 		switch {
 		case header.Name == archiveMessages:
 			messages, err = d.Import(ctx, archive)
+		case mediaFile.MatchString(header.Name) && header.Typeflag == tar.TypeReg:
+			var added bool
+			if added, err = d.ImportMedia(ctx, path.Base(header.Name), archive); added {
+				files++
+			}
 		case ours:
 			var added bool
 			if added, err = addFile(root, name, archive, header.FileInfo().Mode().Perm()); added {

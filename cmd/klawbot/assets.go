@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -17,13 +18,15 @@ import (
 )
 
 func assetsCommand(a *app) *cobra.Command {
-	return parent("assets", "Download or check models: embedding, language",
+	return parent("assets", "Download or check models: embedding, speech, language",
 		assetsPullCommand(a), assetsStatusCommand(a))
 }
 
 func assetsPullCommand(a *app) *cobra.Command {
 	var want bot.Pull
 	var llm string
+	var speech bool
+	var voice string
 	cmd := &cobra.Command{
 		Use:   "pull",
 		Short: "Download the embedding model and the ONNX Runtime library",
@@ -42,39 +45,51 @@ func assetsPullCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if llm != "" {
-				want.Model, want.Dir = llm, filepath.Join(f.Data, "assets")
-				if err := os.MkdirAll(f.Data, 0o700); err != nil {
-					return err
-				}
-				if err := bot.PullLocalModel(ctx, a.stdout, want); err != nil {
-					return err
-				}
-				next := "klawbot init"
-				if l.Source.File != "" {
-					next = "klawbot model " + llm
-				}
-				_, err = fmt.Fprintln(a.stdout, a.advice("To use it: "+next))
-				return err
-			}
-			if want.Model == "" {
-				want.Model = bot.AssetPlaces(l.Config(), f).Model
-			}
-			if !slices.Contains(data.EmbeddingModels(), want.Model) {
-				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(data.EmbeddingModels(), ", "))
-			}
 			if err := os.MkdirAll(f.Data, 0o700); err != nil { // conversations will be there
 				return err
 			}
 			want.Dir = filepath.Join(f.Data, "assets")
+			switch {
+			case voice != "" && !slices.Contains(data.VoiceLanguages(), voice):
+				return usage.Errorf("--voice must be one of %s; any voice of Piper can be put into assets/voice/LANGUAGE as model.onnx and model.onnx.json", strings.Join(data.VoiceLanguages(), ", "))
+			case voice != "":
+				want.Model = voice
+				return bot.PullVoice(ctx, a.stdout, want)
+			case speech:
+				return bot.PullSpeech(ctx, a.stdout, want)
+			case llm != "":
+				want.Model = llm
+				return a.pullLocalModel(ctx, want, l.Source.File)
+			case want.Model == "":
+				want.Model = bot.AssetPlaces(ctx, l.Config(), f).Model
+			}
+			if !slices.Contains(data.EmbeddingModels(), want.Model) {
+				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(data.EmbeddingModels(), ", "))
+			}
 			return bot.PullAssets(ctx, a.stdout, want)
 		},
 	}
 	cmd.Flags().StringVar(&want.From, "from", "", "directory or `URL` of the files (default: where they are published)")
 	cmd.Flags().DurationVar(&want.Patience, "patience", 0, "`time` to wait for data, e.g. 5s (default: 30s)")
 	cmd.Flags().StringVar(&want.Model, "model", "", "`name` of the model: "+strings.Join(data.EmbeddingModels(), ", ")+" (default: the configured one)")
+	cmd.Flags().BoolVar(&speech, "speech", false, "download the speech model instead, which understands voice messages in English (44 MB)")
 	cmd.Flags().StringVar(&llm, "llm", "", "`NAME` of a language model to download instead; list prints the names")
+	cmd.Flags().StringVar(&voice, "voice", "", "download the voice of a `LANGUAGE` instead, with which klawbot speaks: "+strings.Join(data.VoiceLanguages(), ", ")+" (63 MB)")
+	cmd.MarkFlagsMutuallyExclusive("speech", "voice", "llm", "model")
 	return cmd
+}
+
+// pullLocalModel downloads a language model and says how to use it.
+func (a *app) pullLocalModel(ctx context.Context, want bot.Pull, configured string) error {
+	if err := bot.PullLocalModel(ctx, a.stdout, want); err != nil {
+		return err
+	}
+	next := "klawbot init"
+	if configured != "" {
+		next = "klawbot model " + want.Model
+	}
+	_, err := fmt.Fprintln(a.stdout, a.advice("To use it: "+next))
+	return err
 }
 
 func assetsStatusCommand(a *app) *cobra.Command {
@@ -84,7 +99,7 @@ func assetsStatusCommand(a *app) *cobra.Command {
 		Short: "Show the embedding files and which are missing",
 		Long:  "Checks the files that semantic search needs against the published checksums. The exit code is\n1 if a file is missing.",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, f, err := a.openFolders()
 			if err != nil {
 				return err
@@ -92,7 +107,7 @@ func assetsStatusCommand(a *app) *cobra.Command {
 			if t := l.Config().Memory.Embedding.Type; t != "onnx" {
 				return fmt.Errorf("memory.embedding.type is %s, which needs no files", t)
 			}
-			return assetsStatus(a.stdout, bot.AssetPlaces(l.Config(), f), asJSON)
+			return assetsStatus(a.stdout, bot.AssetPlaces(cmd.Context(), l.Config(), f), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -80,6 +80,7 @@ func inBubbleWith(t *testing.T, dir string, fake telegramtest.Config, test func(
 		b.telegram.AddChat(telegramtest.Chat{ID: bruno}, telegramtest.Open)
 		b.telegram.AddChat(telegramtest.Chat{ID: family, Type: "group", Title: "Family"}, telegramtest.Open)
 		b.settings = settings.Settings{
+			Media:    settings.Media{MaxDownload: 20 << 20, Quota: 1 << 30, Workers: 1, Images: settings.Images{MaxSide: 1568, MaxPerRequest: 4}, Documents: settings.Documents{PDF: "auto", OCR: "off", MaxPages: 500, FirstChars: 8000}},
 			Language: "en", MaxToolCallRounds: 10, MaxConcurrentModelCalls: 8, ContextWindow: 4, MaxOutputChars: 10_000,
 			Streaming: map[string]string{"telegram": settings.StreamEdit}, Owners: map[string][]int64{"telegram": {bruno}},
 			Models: settings.Models{Default: "main", Timeout: 20 * time.Second, Retries: 3, Entries: map[string]settings.Model{
@@ -166,7 +167,7 @@ func (b *bubble) start() {
 	}
 	client := &http.Client{Transport: &http.Transport{DialContext: b.dial}}
 	ctx, cancel := context.WithCancel(context.Background())
-	e, err := engine.New(ctx, engine.Config{LookEvery: b.look, Base: engine.Base{
+	e, err := engine.New(ctx, engine.Config{Base: engine.Base{LookEvery: b.look,
 		Dir: b.dir, Gateway: door, Tools: b.tools, HTTP: client, Settings: b.now,
 		Workspace: workspace, Redact: new(redact.Set), Version: "test", Log: log,
 	}})
@@ -211,6 +212,14 @@ func (b *bubble) until(what string, holds func() bool) {
 		<-time.After(min(max(500*time.Millisecond, time.Since(began)/60), 10*time.Second))
 	}
 	b.t.Fatalf("never: %s\n%s\nlog:\n%s", what, b.telegram.Transcript(anna), tailOf(b.logs.String()))
+}
+
+// skip lets time pass without the bot, which costs nothing: a bot that waits polls.
+func (b *bubble) skip(d time.Duration) {
+	b.t.Helper()
+	b.stop()
+	<-time.After(d)
+	b.start()
 }
 
 // shows are the texts of the bot that a chat shows now, oldest first.

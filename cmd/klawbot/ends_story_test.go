@@ -44,6 +44,7 @@ func failures() map[string]modeltest.Reply {
 // TestEveryTurnEndsVisibly lets a model fail in each way that the fake knows.
 // The person reads an answer or one sentence every time, and never the key.
 func TestEveryTurnEndsVisibly(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for _, streaming := range []string{"edit", "off"} {
 		t.Run(streaming, func(t *testing.T) {
 			t.Parallel()
@@ -94,6 +95,7 @@ func said(all []telegramtest.Message) int {
 // TestAnswersOutlastAnOutage lets the edit that brings the answer fail three
 // times, before and after its effect. The answer comes, and comes once.
 func TestAnswersOutlastAnOutage(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for _, kind := range []telegramtest.FaultKind{telegramtest.FaultHTML, telegramtest.FaultError, telegramtest.FaultReset, telegramtest.FaultMalformed} {
 		for _, effect := range []bool{false, true} {
 			t.Run(string(kind)+"/effect="+strconv.FormatBool(effect), func(t *testing.T) {

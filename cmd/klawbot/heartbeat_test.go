@@ -44,8 +44,9 @@ func TestHeartbeat(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 		scheduled(b)
 		times := b.looks()
+		<-time.After(24*time.Hour + 7*time.Hour)
 		b.start()
-		<-time.After(24 * time.Hour)
+		<-time.After(time.Hour)
 		if len(*times) != 0 {
 			t.Errorf("without a file it ran at %q", *times)
 		}
@@ -56,15 +57,15 @@ func TestHeartbeat(t *testing.T) {
 			all := b.shows(bruno)
 			return len(all) == 1 && strings.Contains(all[0], "1. Look — every day at 09:00; next Sun 2000-01-02 09:00 → telegram_11")
 		})
-		<-time.After(24 * time.Hour)
+		<-time.After(2 * time.Hour)
 		if got := fmt.Sprint(*times, b.shows(anna)); got != "[02 09:00] [did look around]" {
 			t.Errorf("it ran at %s", got)
 		}
 		b.heartbeat(strings.Replace(look, "0 9 *", "30 10 *", 1))
-		<-time.After(24 * time.Hour)
+		<-time.After(2 * time.Hour)
 		b.heartbeat("# nothing\n\n")
-		<-time.After(48 * time.Hour)
-		if got := fmt.Sprint(*times); got != "[02 09:00 03 10:30]" {
+		<-time.After(24 * time.Hour)
+		if got := fmt.Sprint(*times); got != "[02 09:00 02 10:30]" {
 			t.Errorf("it ran at %s", got)
 		}
 		b.telegram.User(bruno).Send("/heartbeat")
@@ -138,12 +139,13 @@ func TestHeartbeatRests(t *testing.T) {
 	t.Run("in quiet hours", func(t *testing.T) {
 		inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 			scheduled(b)
-			b.settings.Heartbeat = settings.Heartbeat{Quiet: settings.QuietHours{From: 22 * time.Hour, To: 7 * time.Hour}}
+			b.settings.Heartbeat = settings.Heartbeat{Quiet: settings.QuietHours{From: 9 * time.Hour, To: 7 * time.Hour}}
 			times := b.looks()
-			b.heartbeat(strings.Replace(look, "0 9 *", "0 6,7,21,22 *", 1))
+			b.heartbeat(strings.Replace(look, "0 9 *", "0 6,7,8,9 *", 1))
+			<-time.After(5 * time.Hour)
 			b.start()
-			<-time.After(24 * time.Hour)
-			if got := fmt.Sprint(*times); got != "[01 07:00 01 21:00]" {
+			<-time.After(5 * time.Hour)
+			if got := fmt.Sprint(*times); got != "[01 07:00 01 08:00]" {
 				t.Errorf("it ran at %s", got)
 			}
 			runs := b.runs("Look")
@@ -161,10 +163,11 @@ func TestHeartbeatRests(t *testing.T) {
 			scheduled(b)
 			b.settings.Heartbeat = settings.Heartbeat{PerDayTokens: 1}
 			times := b.looks()
-			b.heartbeat(strings.Replace(look, "0 9 *", "0 * *", 1))
+			b.heartbeat(strings.Replace(look, "0 9 *", "0 22,23,0,1 *", 1))
+			<-time.After(21 * time.Hour)
 			b.start()
-			<-time.After(26*time.Hour + 30*time.Minute) // when nothing is due
-			if got := fmt.Sprint(*times); got != "[01 01:00 02 00:00]" {
+			<-time.After(4*time.Hour + 30*time.Minute) // when nothing is due
+			if got := fmt.Sprint(*times); got != "[01 22:00 02 00:00]" {
 				t.Errorf("it ran at %s", got)
 			}
 			if run := b.runs("Look")[0]; run.State != "skipped" || !strings.HasPrefix(run.Note, "the heartbeat's tokens of today are used up (") {

@@ -618,7 +618,10 @@ func TestSchedulesSurviveARestart(t *testing.T) {
 // that it was missed.
 func TestDaysOfRestarts(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
-		const days, daily = 3, 8
+		days, daily := 2, 8
+		if long {
+			days = 6
+		}
 		scheduled(b)
 		b.model.Respond(func(r modeltest.Request) modeltest.Reply {
 			_, after, _ := strings.Cut(due(r), "job")
@@ -628,7 +631,7 @@ func TestDaysOfRestarts(t *testing.T) {
 		for i := range daily {
 			b.add(job.New{Name: fmt.Sprint("job", i), Cron: fmt.Sprintf("%d %d * * *", rand.IntN(60), 6+i%4*5), Message: fmt.Sprint("job", i), Misfire: []string{"run_once", "skip"}[i%2], InjectInto: "telegram_11"})
 		}
-		end := time.Now().Add(days * 24 * time.Hour)
+		end := time.Now().Add(time.Duration(days) * 24 * time.Hour)
 		for time.Now().Before(end) {
 			<-time.After(time.Duration(rand.Int64N(int64(4 * time.Hour))))
 			b.stop()

@@ -11,9 +11,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"klawbot/engine"
 )
 
 func main() {
+	engine.MediaMain()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

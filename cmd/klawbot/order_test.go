@@ -73,7 +73,7 @@ func TestPartsOfTwoAnswers(t *testing.T) {
 }
 
 func partsOfAnswers(t *testing.T, b *bubble, hit telegramtest.Fault) {
-	const answers, parts = 4, 3
+	const answers, parts = 3, 3
 	b.model.Respond(func(r modeltest.Request) modeltest.Reply {
 		reply := modeltest.Text(inParts(saidLast(r), parts))
 		reply.Delay, reply.PieceDelay = time.Second, time.Second
@@ -108,6 +108,7 @@ func partsOfAnswers(t *testing.T, b *bubble, hit telegramtest.Fault) {
 
 // TestPartsOfTwoAnswersOfAProcess is the same with the real program on real sockets.
 func TestPartsOfTwoAnswersOfAProcess(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const answers, parts, chat = 5, 3, 11
 	r := newRig(t, settings.StreamEdit, chat)
 	r.model.Respond(func(q modeltest.Request) modeltest.Reply {

@@ -97,6 +97,7 @@ func TestRepeatingReminder(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 		scheduled(b)
 		b.settings.Models.Default = ""
+		<-time.After(2*24*time.Hour + 8*time.Hour) // Monday, 3 January, 08:00
 		b.start()
 		user := b.telegram.User(anna)
 		tap := func(label, want string) {
@@ -121,7 +122,7 @@ func TestRepeatingReminder(t *testing.T) {
 		offered("/remind at 9 every weekday standup", "[no model] 🔁 every day from Monday to Friday at 09:00 (UTC): standup?\nNext: Mon 2000-01-03 09:00; Tue 2000-01-04 09:00; Wed 2000-01-05 09:00")
 		tap("✖ No", "[no model] No reminder is set.")
 		offered("/remind every 2 weeks on Monday at 9 report", "[no model] 🔁 every 2 weeks on Monday at 09:00 (UTC): report?\nNext: Mon 2000-01-03 09:00; Mon 2000-01-17 09:00; Mon 2000-01-31 09:00")
-		<-time.After(5 * 24 * time.Hour)
+		<-time.After(3 * time.Hour)
 		if n := len(b.shows(anna)); n != 2 {
 			t.Fatalf("an offer without an answer runs: %q", b.shows(anna))
 		}
@@ -132,11 +133,12 @@ func TestRepeatingReminder(t *testing.T) {
 		if err != nil || len(all) != 1 || all[0].State != "on" {
 			t.Fatalf("%+v, %v", all, err)
 		}
-		<-time.After(10 * 24 * time.Hour) // 16 January
-		b.stop()
-		<-time.After(10 * 24 * time.Hour) // 26 January: one time was missed
-		b.start()
-		<-time.After(20 * 24 * time.Hour) // 15 February
+		b.skip(6*24*time.Hour + 21*time.Hour) // 10 January, 08:00
+		<-time.After(3 * time.Hour)
+		b.skip(16 * 24 * time.Hour) // 26 January: one time was missed
+		<-time.After(3 * time.Hour)
+		b.skip(11*24*time.Hour + 18*time.Hour) // 7 February, 08:00
+		<-time.After(3 * time.Hour)
 		var states []string
 		for _, r := range b.runs(all[0].Name) {
 			states = append(states, r.ScheduledAt.UTC().Format("01-02 15:04 ")+r.State+" "+r.Cause)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"klawbot/engine"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/needs"
 	"klawbot/internal/telegramtest"
@@ -19,6 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	engine.MediaMain()
 	// A program with the race detector sleeps for a second when it ends, and the
 	// tests start hundreds.
 	if os.Getenv(raceOptions) == "" {
@@ -43,6 +45,13 @@ func TestMain(m *testing.M) {
 //	asked N                the model was asked N times
 //	lookfor REGEXP FILE    wait until the file matches
 //	waitstatus REGEXP      wait until klawbot status matches
+//	attach USER [CHAT] KIND FILE [TEXT]   a person sends a file: document, photo, voice, audio, sticker.
+//	                       A FILE like 30x20.png is drawn when it is not there
+//	album USER [CHAT] FILE... TEXT   a person sends photos as one album, with TEXT below the second
+//	seen REGEXP            the last request to the model matches, pictures as "<black 30x20>"
+//	called METHOD N        Telegram's method was called N times; "file" is a download
+//	refuse METHOD TEXT     Telegram refuses the next call so
+//	ears TEXT              start a server at $EARS_URL that hears the text in every recording
 //	needs WHAT...          it does not run where a program or a sandbox is missing
 //	untilheard CHAT TEXT REGEXP   say the text until the bot answers
 //
@@ -56,7 +65,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"say": say, "expect": expect, "silent": silent, "reply": modelReply, "call": modelCall,
 			"asked": asked, "lookfor": lookFor, "waitstatus": waitStatus, "untilheard": untilHeard, "migrate": migrate,
-			"press": press, "needs": needsProgram,
+			"press": press, "needs": needsProgram, "attach": sendFile, "album": sendAlbum, "seen": seen, "called": called, "refuse": refuse, "ears": startEars,
 		},
 	})
 }

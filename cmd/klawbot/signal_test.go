@@ -40,6 +40,7 @@ func (b *process) ended(t *testing.T, limit time.Duration) time.Duration {
 }
 
 func TestSignalParksTheTurn(t *testing.T) {
+	t.Parallel() // it mostly waits
 	r, b := atWork(t)
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -58,6 +59,7 @@ func TestSignalParksTheTurn(t *testing.T) {
 }
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {
+	t.Parallel() // it mostly waits
 	_, b := atWork(t)
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

@@ -23,7 +23,9 @@ func (b *bubble) obedient() *[]string {
 	var said []string
 	b.model.Respond(func(r modeltest.Request) modeltest.Reply {
 		if r.Last().Role == "tool" {
+			b.mu.Lock()
 			said = append(said, r.Last().Text())
+			b.mu.Unlock()
 			return modeltest.Text("done")
 		}
 		if _, order, ok := strings.Cut(saidLast(r), "call "); ok {
@@ -145,7 +147,7 @@ func TestHeartbeatKeepsToTheLimitsOfItsWriter(t *testing.T) {
 		said := b.obedient()
 		b.tools = append(b.tools, slowTool(time.Second))
 		b.start()
-		const task = "## Page\n- Cron: 0 9 * * *\n- Message: call slow {}\n"
+		const task = "## Page\n- Cron: 0 * * * *\n- Message: call slow {}\n"
 		raw, err := json.Marshal(map[string]any{"path": "HEARTBEAT.md", "content": task})
 		if err != nil {
 			t.Fatal(err)
@@ -154,9 +156,13 @@ func TestHeartbeatKeepsToTheLimitsOfItsWriter(t *testing.T) {
 		b.agrees("Allow once")
 		runs := func(want string) {
 			t.Helper()
+			b.mu.Lock()
 			*said = nil
-			<-time.After(24 * time.Hour)
-			if got := strings.Join(*said, " "); len(*said) == 0 || !strings.Contains(got, want) {
+			b.mu.Unlock()
+			<-time.After(61 * time.Minute)
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if got := strings.Join(*said, " "); got == "" || !strings.Contains(got, want) {
 				t.Errorf("the run was told %q, want %q", got, want)
 			}
 		}
@@ -164,7 +170,7 @@ func TestHeartbeatKeepsToTheLimitsOfItsWriter(t *testing.T) {
 			t.Fatalf("the file is %q", got)
 		}
 		runs(`Tool "slow" blocked by policy`)
-		b.heartbeat("Mine.\n" + strings.Replace(task, "0 9", "0 10", 1)) // the owner changes the time by hand
+		b.heartbeat("Mine.\n" + strings.Replace(task, "0 *", "30 *", 1)) // the owner changes the time by hand
 		runs(`Tool "slow" blocked by policy`)
 		b.heartbeat(strings.Replace(task, "## Page", "## Other page", 1)) // and the name
 		runs(`Tool "slow" blocked by policy`)

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"slices"
 	"strings"
 	"testing"
@@ -127,12 +130,17 @@ func (b *bubble) push(id int, content string) {
 func TestD3AlbumIsOneTurn(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 		b.start()
+		var data bytes.Buffer
+		if err := png.Encode(&data, image.NewGray(image.Rect(0, 0, 30, 20))); err != nil {
+			t.Fatal(err)
+		}
+		photo := b.telegram.AddFile(telegramtest.File{Name: "a.png", Data: data.Bytes()})
 		for i := range 3 {
-			b.push(i, fmt.Sprintf(`"media_group_id":"7","photo":[{"file_id":"p"}],"caption":"picture %d"`, i))
+			b.push(i, fmt.Sprintf(`"media_group_id":"7","photo":[{"file_id":%q,"width":30,"height":20}],"caption":"picture %d"`, photo, i))
 			<-time.After(300 * time.Millisecond)
 		}
 		b.until("an answer", func() bool { return len(b.shows(anna)) > 0 && b.idle() })
-		if all, n := b.shows(anna), len(b.model.Completions()); len(all) != 1 || n != 1 || !strings.Contains(all[0], "[photo]\npicture 2") {
+		if all, n := b.shows(anna), len(b.model.Completions()); len(all) != 1 || n != 1 || !strings.Contains(all[0], "[photo inbox/") || !strings.Contains(all[0], "]\npicture 2") {
 			t.Errorf("%d calls, the chat shows %q", n, all)
 		}
 	})
@@ -146,7 +154,7 @@ func TestD7VoiceIsAnswered(t *testing.T) {
 			b.until("one sentence", func() bool { return len(b.shows(anna)) == i+1 })
 		}
 		for _, text := range b.shows(anna) {
-			if text != "I can't listen to voice messages yet. Please type." {
+			if text != "I can't hear voice messages yet; please write. The owner can run: klawbot assets pull --speech" {
 				t.Errorf("the chat shows %q", text)
 			}
 		}

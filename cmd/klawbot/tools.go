@@ -202,7 +202,7 @@ func (f undoFlags) arguments(ids []string) (string, error) {
 // that is not known is screened.
 var unscreened = strings.Fields(`memory_search memory_save memory_forget memory_core_get memory_core_update memory_core_delete memory_get
 	history_search skill_list skill_load docs_search docs_read docs_list self_info config schedule_list schedule_add schedule_remove
-	schedule_manage schedule_deliver subagent_spawn subagent_manage file_list file_undo send_message send_file current_time tool_search`)
+	schedule_manage schedule_deliver subagent_spawn subagent_manage file_list file_undo send_message send_file speak current_time tool_search`)
 
 // screenedWrites are the tools that keep a text for later.
 var screenedWrites = []string{"memory_save", "memory_core_update", "schedule_add"}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,11 +13,27 @@ import (
 	"time"
 
 	"klawbot/engine/internal/embed"
+	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 )
 
 // EmbeddingFor is the embedding model for a language, and the one to use while its files
 // are missing, "" for none.
 func EmbeddingFor(language string) (model, fallback string) { return embed.ModelFor(language) }
+
+// EmbeddingIn is the model that the settings want for the texts of a data folder.
+func EmbeddingIn(ctx context.Context, dir string, e settings.Embedding) string {
+	st, err := store.OpenBeside(ctx, store.Config{Dir: dir, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return e.Model // there are no texts yet
+	}
+	defer func() { _ = st.Close() }() // it was only read
+	if wanted, err := recall.Wanted(ctx, st, e); err == nil {
+		return wanted.Model
+	}
+	return e.Model
+}
 
 // MultilingualEmbedding is the sentence model for other languages than English.
 const MultilingualEmbedding = embed.Multilingual

@@ -59,6 +59,9 @@ func (d *Data) SearchMemory(ctx context.Context, q MemoryQuery) ([]recall.Hit, e
 		return nil, err
 	}
 	mode := memory.Mode(cmp.Or(q.Mode, string(memory.Hybrid)))
+	if d.missing == nil {
+		d.memory.Choose(ctx, d.store)
+	}
 	if mode == memory.Vector {
 		if _, err := d.memory.Model(); err != nil {
 			return nil, err
@@ -146,6 +149,7 @@ func (d *Data) EmbedMemory(ctx context.Context, progress func(done int)) error {
 	if d.missing != nil {
 		return nil
 	}
+	d.memory.Choose(ctx, d.store)
 	return d.memory.In(d.store).Embed(ctx, progress)
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"klawbot/engine/health"
 	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/media"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
@@ -189,6 +190,15 @@ func (d *Data) Import(ctx context.Context, r io.Reader) (int, error) {
 		return 0, d.missing
 	}
 	return archive.Of(d.store).Import(ctx, r)
+}
+
+// ImportMedia keeps a file of a message, whose SHA-256 is sum, and reports whether it is
+// new.
+func (d *Data) ImportMedia(ctx context.Context, sum string, r io.Reader) (bool, error) {
+	if d.missing != nil {
+		return false, d.missing
+	}
+	return media.In(d.config.Dir, "", nil).Add(ctx, d.store, sum, r)
 }
 
 // InstallWorkspace copies the files of a template that a workspace lacks and

@@ -63,6 +63,7 @@ func FreeSpace(dir string) (uint64, error) { return sqlite.FreeSpace(dir) }
 func Doctor(ctx context.Context, c toolset.Config) []Finding {
 	all := append(databaseFindings(ctx, c), memoryFindings(ctx, c)...)
 	all = append(all, promptFindings(workspace.Open(c.Workspace, slog.New(slog.DiscardHandler)), toolset.Skills(c))...)
+	all = append(all, readingFinding(ctx, c.Settings().Media.Documents))
 	all = append(all, serverFindings(ctx, c)...)
 	return append(all, modelFindings(ctx, c)...)
 }
@@ -84,6 +85,7 @@ func (r Running) Doctor(ctx context.Context) string {
 	defer cancel()
 	all := []Finding{databaseFinding(ctx, r.Store), spaceFinding(r.Dir), memoryFinding(ctx, r.Set.Memory, r.Store, r.Settings().Memory.Embedding)}
 	all = append(all, promptFindings(r.Workspace, r.Set.Skills)...)
+	all = append(all, readingFinding(ctx, r.Settings().Media.Documents))
 	all = append(all, PolicyFindings(r.Set, r.Settings())...)
 	if r.Around != nil {
 		all = append(all, r.Around(ctx)...)
@@ -181,7 +183,12 @@ func spaceFinding(dir string) Finding {
 }
 
 func modelFindings(ctx context.Context, c toolset.Config) []Finding {
-	return append(OtherModels(ctx, c.HTTP, c.Settings().Models), modelFinding(ctx, c))
+	main := modelFinding(ctx, c)
+	all := append(OtherModels(ctx, c.HTTP, c.Settings().Models), main)
+	if main.OK { // else the same would be said twice
+		all = append(all, seeingFinding(ctx, c.HTTP, c.Settings()))
+	}
+	return all
 }
 
 // managedFinding checks the files of a model of this machine. A second one beside the
@@ -386,7 +393,7 @@ func some(names []string) string {
 func memoryFindings(ctx context.Context, c toolset.Config) []Finding {
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	if errors.Is(err, store.ErrNotFound) {
-		return []Finding{OK("memory", "new; %s", EmbeddingText(c))}
+		return []Finding{OK("memory", "new; %s", toolset.Memory(c, nil).Text())}
 	}
 	if err != nil {
 		return nil // the database's own finding says it
@@ -394,9 +401,17 @@ func memoryFindings(ctx context.Context, c toolset.Config) []Finding {
 	defer func() { _ = st.Close() }() // the canary is gone already
 	r := toolset.Memory(c, func() (*store.Store, error) { return st, nil })
 	defer func() { _ = r.Close() }() // it was only tried
+	r.Choose(ctx, st)
 	return []Finding{memoryFinding(ctx, r, st, c.Settings().Memory.Embedding)}
 }
 
-// EmbeddingText says how the memory of a configuration searches. It looks for the
-// files of the model and loads nothing.
-func EmbeddingText(c toolset.Config) string { return toolset.Memory(c, nil).Text() }
+// EmbeddingText says how the memory of a configuration searches in the texts that there
+// are. It looks for the files of the model and loads nothing.
+func EmbeddingText(ctx context.Context, c toolset.Config) string {
+	r := toolset.Memory(c, nil)
+	if st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)}); err == nil {
+		r.Choose(ctx, st)
+		_ = st.Close() // it was only read
+	}
+	return r.Text()
+}

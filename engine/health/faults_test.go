@@ -1,11 +1,18 @@
 package health
 
 import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"klawbot/engine/internal/embed"
+	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/toolset"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -53,9 +60,44 @@ func TestKeywordSearchSuggestsFix(t *testing.T) {
 		c := toolset.Config{Settings: func() settings.Settings {
 			return settings.Settings{Memory: settings.Memory{Embedding: settings.Embedding{Type: kind, Model: "none"}}}
 		}}
-		text := EmbeddingText(c)
+		text := EmbeddingText(t.Context(), c)
 		if !strings.HasPrefix(text, "keyword search only (") || strings.Contains(text, "assets pull") != want {
 			t.Errorf("%s: %s", kind, text)
 		}
+	}
+}
+
+// TestSearchFollowsTheTexts: the start table names the model that the stored texts want.
+func TestSearchFollowsTheTexts(t *testing.T) {
+	dir := t.TempDir()
+	st, err := store.Open(t.Context(), store.Config{Dir: dir, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range strings.FieldsSeq(embed.LibraryName() + " model/model.onnx model/tokenizer.json e5-small-v2/model.onnx e5-small-v2/tokenizer.json") {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte("{}"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := toolset.Config{Dir: dir, Assets: []string{dir}, Settings: func() settings.Settings {
+		return settings.Settings{Memory: settings.Memory{Embedding: settings.Embedding{Type: "onnx", Model: "e5-small-v2", Foreign: "model"}}}
+	}}
+	if text := EmbeddingText(t.Context(), c); text != "hybrid search, with e5-small-v2" {
+		t.Errorf("without texts: %s", text)
+	}
+	err = st.Write(t.Context(), func(tx *store.Tx) error {
+		for range 10 {
+			if _, _, _, err := memory.Save(tx, store.Memory{Content: "Der Schlüssel ist in der Kiste", Source: "test"}, memory.ChunkSize{Size: 400}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := errors.Join(err, st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if text := EmbeddingText(t.Context(), c); text != "hybrid search, with model" {
+		t.Errorf("with German texts: %s", text)
 	}
 }

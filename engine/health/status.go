@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"klawbot/engine/internal/archive"
@@ -35,6 +36,8 @@ type Status struct {
 	Model    string           `json:"model"`
 	// Muted are the places where the bot may not write, with the reasons.
 	Muted []string `json:"muted,omitempty"`
+	// Knocked are the chats that wrote and are not allowed, the latest first.
+	Knocked []Stranger `json:"knocked,omitempty"`
 	// Running counts the turns at this moment.
 	Running  int        `json:"running"`
 	Inbox    Queue      `json:"inbox"`
@@ -72,6 +75,18 @@ type LocalModel struct {
 	// Note says what is odd about it although it works.
 	Note string `json:"note,omitempty"`
 }
+
+// Stranger is a chat that wrote and is not allowed. Its name is foreign text.
+type Stranger struct {
+	Chat   string    `json:"chat"`
+	ID     int64     `json:"id"`
+	Name   string    `json:"name"`
+	Times  int       `json:"times"`
+	LastAt time.Time `json:"last_at"`
+}
+
+// String is a stranger for people.
+func (s Stranger) String() string { return fmt.Sprintf("%s (id %d)", s.Name, s.ID) }
 
 // Queue is how much waits, and since when.
 type Queue struct {
@@ -160,6 +175,9 @@ func (s *Status) Complete(ctx context.Context, st *store.Store, dir string, usag
 func (s *Status) read(ctx context.Context, st *store.Store, dir string) error {
 	var err error
 	s.Inbox, s.Outbox, err = Queues(ctx, st)
+	if err == nil {
+		s.Knocked, err = strangers(ctx, st)
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -188,6 +206,18 @@ func Queues(ctx context.Context, st *store.Store) (in, out Queue, err error) {
 		return err
 	})
 	return in, out, err
+}
+
+func strangers(ctx context.Context, st *store.Store) (all []Stranger, err error) {
+	err = st.Read(ctx, func(tx *store.Tx) error {
+		rows, err := tx.Chats().Strangers()
+		for _, r := range rows {
+			chat := gateway.ChatID{Channel: r.Channel, ID: r.ID}
+			all = append(all, Stranger{chat.String(), r.ID, r.Name, r.Times, r.LastAt})
+		}
+		return err
+	})
+	return all, err
 }
 
 // UsageToday is what the models took today. The names of its fields follow the
@@ -268,9 +298,19 @@ func (s Status) Text(chat gateway.Address, model, since, language string, zone *
 	for _, place := range s.Muted {
 		text += "\n" + say(locale.StatusMuted, place)
 	}
+	if len(s.Knocked) > 0 {
+		names := make([]string, 0, knockedShown)
+		for _, k := range s.Knocked[:min(len(s.Knocked), knockedShown)] {
+			names = append(names, fmt.Sprintf("%s (id %d)", locale.Ticks(k.Name), k.ID))
+		}
+		text += "\n" + say(locale.StatusKnocked, len(s.Knocked), strings.Join(names, ", "))
+	}
 	// Faults of the storage hold paths, so they are for the owner at the command line.
 	return text + "\n" + say(locale.Storage, s.Database.State, cmp.Or(s.Backup.day(zone), "-"))
 }
+
+// knockedShown is how many unknown senders /status names.
+const knockedShown = 3
 
 // day is when a backup was made, empty for none.
 func (b Backup) day(zone *time.Location) string {

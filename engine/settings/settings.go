@@ -23,8 +23,6 @@ type Settings struct {
 	// MaxToolCallRounds bounds the model calls of a turn that may call tools;
 	// one last call without tools follows.
 	MaxToolCallRounds int
-	// MaxShownTools is how many tools a model is shown at most, 0 for all.
-	MaxShownTools int
 	// Policy is what the owner lets the tools do.
 	Policy tools.Policy
 	// MCP are the MCP servers, by name.
@@ -52,6 +50,7 @@ type Settings struct {
 	Memory        Memory
 	Scheduler     Scheduler
 	Heartbeat     Heartbeat
+	Media         Media
 }
 
 // Backups say when the bot copies its database.
@@ -76,6 +75,8 @@ type Models struct {
 	// Empty means that there is no model: the bot says so in every reply and
 	// does what needs none.
 	Default string
+	// MaxShownTools is how many tools a model is shown at most, 0 for all.
+	MaxShownTools int
 	// Small is the name of the entry for small tasks, such as taking something
 	// out of a long text. Empty, or none of Entries: the default.
 	Small string
@@ -117,9 +118,20 @@ type Model struct {
 	// Tools is how many tools the model is shown: find.ShowAuto, which is also "",
 	// ShowFew or ShowAll.
 	Tools string
+	// Vision says whether the model takes pictures: VisionAuto, which is also "", VisionOn
+	// or VisionOff.
+	Vision string
 	// Local is for the type "managed".
 	Local Local
 }
+
+// Whether a model takes pictures. With VisionAuto its provider is asked, and what nothing
+// says is tried.
+const (
+	VisionAuto = "auto"
+	VisionOn   = "on"
+	VisionOff  = "off"
+)
 
 // Local says how llama-server runs a model of this machine.
 type Local struct {
@@ -190,6 +202,9 @@ type Embedding struct {
 	// Model is the name of a model, or its folder. Fallback is used while its files are
 	// missing, "" for none.
 	Model, Fallback string
+	// Foreign is the model to use instead if most stored texts are not English, "" for
+	// none: then Model is the fallback.
+	Foreign string
 	// Runtime is the file of the ONNX Runtime library and Path the folder of the
 	// model; empty looks for them in the folders of assets.
 	Runtime, Path string

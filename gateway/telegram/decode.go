@@ -79,7 +79,7 @@ func (c *Channel) decodeMessage(body json.RawMessage, m gateway.Message, edited 
 		return m, nil // a service message, or nothing at all
 	}
 	m.Described = media != ""
-	m.Unheard = words.empty() && (in.Voice != nil || in.VideoNote != nil || in.Audio != nil)
+	m.Attachments = attachments(&in)
 	kind := gateway.KindText
 	if edited {
 		if in.Location != nil {

@@ -67,7 +67,7 @@ func TestDecodeContent(t *testing.T) {
 		{"D8 checklist", `"checklist":{"title":"T","tasks":[{"id":1,"text":"x","completion_date":3},{"id":2,"text":"y"}]}`, "[checklist T ☑ x ☐ y]"},
 		{"D4 photo with caption", `"photo":[{"file_id":"x"}],"caption":"look"`, "[photo]\nlook"},
 		{"D5 document, name made harmless", `"document":{"file_id":"x","file_name":"a]\n[b.pdf"},"caption":"c"`, "[document a b.pdf]\nc"},
-		{"D7 voice is never silence", `"voice":{"file_id":"x","duration":3}`, "[voice message: not supported yet]"},
+		{"D7 voice is never silence", `"voice":{"file_id":"x","duration":63}`, "[voice 1:03]"},
 		{"D7 audio", `"audio":{"file_id":"x","performer":"P","title":"S"}`, "[audio P S]"},
 		{"D14 rich message", `"rich_message":{"blocks":[]}`, "[rich message]"},
 		{"D14 story", `"story":{"id":1,"chat":{"id":5,"type":"private"}}`, "[story]"},
@@ -159,7 +159,7 @@ func TestDecodeGroup(t *testing.T) {
 		{"E1 plain message", `"text":"hi all"`, false, "hi all"},
 		{"E1 photo", `"photo":[{"file_id":"x"}]`, false, "[photo]"},
 		{"E1 sticker", `"sticker":{"file_id":"x","emoji":"😀"}`, false, "[sticker 😀]"},
-		{"E1 voice", `"voice":{"file_id":"x"}`, false, "[voice message: not supported yet]"},
+		{"E1 voice", `"voice":{"file_id":"x"}`, false, "[voice 0:00]"},
 		{"E1 mention of somebody else", mention("@other hi", "0", "6"), false, "@other hi"},
 		{"E1 name without entity", `"text":"I met klaw_test_bot"`, false, "I met klaw_test_bot"},
 		{"E2 mention in any case", mention("@Klaw_Test_BOT, hi", "0", "14"), true, "hi"},
@@ -207,10 +207,10 @@ func TestDecodeQuote(t *testing.T) {
 		name, fields string
 		want         *gateway.Quote
 	}{
-		{"D9 reply", `"reply_to_message":{"message_id":3,"date":1,"chat":{"id":5,"type":"private"},"from":{"id":6,"first_name":"Bo"},"text":"said"},"text":"x"`, &gateway.Quote{Author: "Bo", Text: "said"}},
-		{"D9 reply to the bot", `"reply_to_message":{"message_id":3,"date":1,"chat":{"id":5,"type":"private"},"from":{"id":123456789,"first_name":"Klaw"},"text":"said"},"text":"x"`, &gateway.Quote{Author: "Klaw", Text: "said", Own: true, ID: 3}},
-		{"D9 reply to a photo", `"reply_to_message":{"message_id":3,"date":1,"chat":{"id":5,"type":"private"},"from":{"id":6,"first_name":"Bo"},"photo":[{"file_id":"x"}],"caption":"cap"},"text":"x"`, &gateway.Quote{Author: "Bo", Text: "[photo]\ncap"}},
-		{"D9 quoted part", `"quote":{"text":"part","position":0},"reply_to_message":{"message_id":3,"date":1,"chat":{"id":5,"type":"private"},"from":{"id":6,"first_name":"Bo"},"text":"a part of it"},"text":"x"`, &gateway.Quote{Author: "Bo", Text: "part"}},
+		{"D9 reply", `"reply_to_message":{"message_id":3,"date":1,"chat":{"id":5,"type":"private"},"from":{"id":6,"first_name":"Bo"},"text":"said"},"text":"x"`, &gateway.Quote{Author: "Bo", Text: "said", From: 6}},
+		{"D9 reply to the bot", `"reply_to_message":{"message_id":3,"date":1,"chat":{"id":5,"type":"private"},"from":{"id":123456789,"first_name":"Klaw"},"text":"said"},"text":"x"`, &gateway.Quote{Author: "Klaw", Text: "said", From: 123456789, Own: true, ID: 3}},
+		{"D9 reply to a photo", `"reply_to_message":{"message_id":3,"date":1,"chat":{"id":5,"type":"private"},"from":{"id":6,"first_name":"Bo"},"photo":[{"file_id":"x"}],"caption":"cap"},"text":"x"`, &gateway.Quote{Author: "Bo", Text: "[photo]\ncap", From: 6, Attachments: []gateway.Attachment{{Kind: gateway.AttachPhoto, File: "x", MIME: "image/jpeg"}}}},
+		{"D9 quoted part", `"quote":{"text":"part","position":0},"reply_to_message":{"message_id":3,"date":1,"chat":{"id":5,"type":"private"},"from":{"id":6,"first_name":"Bo"},"text":"a part of it"},"text":"x"`, &gateway.Quote{Author: "Bo", Text: "part", From: 6}},
 		{"D9 from another chat", `"quote":{"text":"far","position":0},"external_reply":{"origin":{"type":"channel","date":1,"chat":{"id":-1,"type":"channel","title":"News"},"message_id":1},"document":{"file_id":"x","file_name":"f.txt"}},"text":"x"`, &gateway.Quote{Author: "News", Text: "[document f.txt]\nfar"}},
 		{"no reply", `"text":"x"`, nil},
 	} {

@@ -26,9 +26,9 @@ func describe(m *models.Message) string {
 	case len(m.Photo) > 0:
 		return label("photo", "")
 	case m.Voice != nil:
-		return "[voice message: not supported yet]"
+		return label("voice", length(m.Voice.Duration))
 	case m.VideoNote != nil:
-		return "[video message: not supported yet]"
+		return label("video message", length(m.VideoNote.Duration))
 	case m.Audio != nil:
 		return label("audio", strings.TrimSpace(m.Audio.Performer+" "+m.Audio.Title))
 	case m.Animation != nil:
@@ -107,6 +107,9 @@ func label(what, detail string) string {
 	clean = strings.Join(strings.Fields(clean), " ")
 	return "[" + strings.TrimSpace(what+" "+clip.Runes(clean, maxLabel)) + "]"
 }
+
+// length is a duration as "0:07".
+func length(seconds int) string { return fmt.Sprintf("%d:%02d", seconds/60, seconds%60) }
 
 func position(l models.Location) string { return fmt.Sprintf("%.5f, %.5f", l.Latitude, l.Longitude) }
 

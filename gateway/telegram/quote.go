@@ -27,12 +27,18 @@ func (c *Channel) quoteMessage(m *models.Message) *gateway.Quote {
 	if q.Own = r.From != nil && r.From.ID == c.id; q.Own {
 		q.ID = int64(r.ID)
 	}
+	// The files of an author who cannot be named are left alone.
+	if r.From != nil && r.SenderChat == nil && (q.Own || !r.From.IsBot) {
+		q.From, q.Attachments = r.From.ID, attachments(r)
+	}
 	if m.Quote != nil && m.Quote.Text != "" {
 		q.Text = newPassage(m.Quote.Text, m.Quote.Entities).markdown(0, nil)
 	}
 	return q
 }
 
+// quoteExternal is a quote from another chat. Its files belong to that chat and are left
+// there.
 func quoteExternal(m *models.Message) *gateway.Quote {
 	r := m.ExternalReply
 	q := &gateway.Quote{Author: originName(&r.Origin)}

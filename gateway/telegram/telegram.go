@@ -44,6 +44,9 @@ type Config struct {
 	Commands []Command
 	// Webhook, if not nil, has Telegram bring the updates; nil polls.
 	Webhook *Webhook
+	// FilesRoot is where an own Bot API server on this machine keeps its files; empty
+	// for a server that gives them away itself.
+	FilesRoot string
 	// Transport makes a new pool of connections; it is called for the sender,
 	// for the poller, and again when the poller's connection is dead. Nil
 	// makes pools that notice dead connections.
@@ -70,6 +73,8 @@ type Channel struct {
 	log        *slog.Logger
 	redact     *redact.Set
 
+	filesRoot string
+
 	webhook *Webhook
 	hooked  bool // the webhook was set; Serve alone uses it
 	denials denials
@@ -88,6 +93,7 @@ var (
 	_ gateway.Starter  = (*Channel)(nil)
 	_ gateway.Drafter  = (*Channel)(nil)
 	_ gateway.Pacer    = (*Channel)(nil)
+	_ gateway.Fetcher  = (*Channel)(nil)
 )
 
 // New returns a Channel. It does no I/O; a token that Telegram does not know is
@@ -115,7 +121,7 @@ func New(c Config) (*Channel, error) {
 	t := &Channel{
 		id: id, pace: newPacer(c.Limits), respondAll: c.RespondAll, commands: c.Commands,
 		poll: newAPI(base, c.Token, c.Transport, c.Redact), send: newAPI(base, c.Token, c.Transport, c.Redact),
-		webhook: c.Webhook, log: c.Log.With("channel", channelName), redact: c.Redact, known: make(chan struct{}),
+		filesRoot: c.FilesRoot, webhook: c.Webhook, log: c.Log.With("channel", channelName), redact: c.Redact, known: make(chan struct{}),
 	}
 	t.bot, err = tg.New(c.Token, tg.WithServerURL(base), tg.WithSkipGetMe(),
 		tg.WithHTTPClient(callTimeout, t.send), tg.WithErrorsHandler(func(err error) {

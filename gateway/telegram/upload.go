@@ -32,8 +32,9 @@ const (
 	maxRatio = 20
 )
 
-// sendFile sends a part with its document: as a photo where it can be one, else
-// as a file. What Telegram does not take as a photo goes as a file.
+// sendFile sends a part with its document: as a voice message if it says so, as a photo
+// where it can be one, else as a file. What Telegram does not take as such goes as a file;
+// people can forbid voice messages.
 func (c *Channel) sendFile(ctx context.Context, to gateway.Address, p gateway.Part) (*models.Message, error) {
 	body, size, err := p.Document.Open()
 	if err != nil {
@@ -43,12 +44,15 @@ func (c *Channel) sendFile(ctx context.Context, to gateway.Address, p gateway.Pa
 	ctx, cancel := context.WithTimeout(ctx, uploadTimeout)
 	defer cancel()
 	u := upload{field: "document", name: p.Document.Name, body: body, size: size}
-	if photogenic(p.Document.MIME, body, size) {
+	switch {
+	case p.Document.As == gateway.AsVoice:
+		u.field = "voice"
+	case p.Document.As == "" && photogenic(p.Document.MIME, body, size):
 		u.field = "photo"
 	}
 	sent, err := c.upload(ctx, to, p, u)
-	if u.field == "photo" && says(err, notAPhoto...) {
-		c.log.Info("not taken as a photo, sent as a file", "chat", to.Chat.String())
+	if u.field == "photo" && says(err, notAPhoto...) || u.field == "voice" && says(err, "voice_messages_forbidden") {
+		c.log.Info("not taken as it is, sent as a file", "kind", u.field, "chat", to.Chat.String())
 		u.field = "document"
 		sent, err = c.upload(ctx, to, p, u)
 	}
@@ -78,15 +82,18 @@ type upload struct {
 	size        int64
 }
 
-// upload calls sendPhoto or sendDocument. The file is read while it is sent and
+// upload calls sendPhoto, sendVoice or sendDocument. The file is read while it is sent and
 // never lies in memory as a whole.
 func (c *Channel) upload(ctx context.Context, to gateway.Address, p gateway.Part, u upload) (*models.Message, error) {
-	method := "sendDocument"
-	if u.field == "photo" {
+	method, f := "sendDocument", fields(to, p)
+	switch u.field {
+	case "photo":
 		method = "sendPhoto"
+	case "voice":
+		method, f["duration"] = "sendVoice", int64(p.Document.Seconds)
 	}
 	sent := new(models.Message)
-	return sent, c.send.upload(ctx, method, fields(to, p), u, sent)
+	return sent, c.send.upload(ctx, method, f, u, sent)
 }
 
 // fields are the parameters of a part with a file.

@@ -100,6 +100,51 @@ func TestRefusedPhotoIsSentAsAFile(t *testing.T) {
 	})
 }
 
+// TestVoiceMessages: a voice message is one, with its length; for a person who refuses them,
+// and for what is none, it is a file.
+func TestVoiceMessages(t *testing.T) {
+	ogg := append([]byte("OggS"), append(make([]byte, 24), "OpusHead and more"...)...)
+	for name, c := range map[string]struct {
+		content      []byte
+		forbidden    bool
+		voice, asked bool
+	}{
+		"Opus":        {ogg, false, true, false},
+		"forbidden":   {ogg, true, false, true},
+		"another one": {[]byte("OggS and no Opus"), false, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				if c.forbidden {
+					w.fake.ForbidVoice(5)
+				}
+				d := file(t, "voice.ogg", "audio/ogg", c.content)
+				d.As, d.Seconds = gateway.AsVoice, 7
+				if _, err := w.Send(t.Context(), to(5, 0), gateway.Part{Document: d}); err != nil {
+					t.Fatal(err)
+				}
+				m := last(w, 5)
+				if (m.Voice != "") != c.voice || (m.Document != "") == c.voice || c.voice && m.Seconds != 7 {
+					t.Errorf("%+v", m)
+				}
+				if got := w.fake.Count("sendDocument"); (got == 1) != c.asked || w.fake.Count("sendVoice") != 1 {
+					t.Errorf("%d files, %d voice messages were tried", got, w.fake.Count("sendVoice"))
+				}
+				if got := w.fake.Document(m.Voice + m.Document); !bytes.Equal(got.Data, c.content) {
+					t.Errorf("%d bytes of %d", len(got.Data), len(c.content))
+				}
+			})
+		})
+	}
+	inWorld(t, nil, func(t *testing.T, w *world) { // a picture that is wanted as a file
+		d := file(t, "a.png", "image/png", picture(t, 4, 4))
+		d.As = gateway.AsFile
+		if _, err := w.Send(t.Context(), to(5, 0), gateway.Part{Document: d}); err != nil || last(w, 5).Document == "" {
+			t.Errorf("%v, %+v", err, last(w, 5))
+		}
+	})
+}
+
 func TestFileThatCannotBeSent(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fault telegramtest.Fault

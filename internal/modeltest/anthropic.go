@@ -37,33 +37,63 @@ type messagesMessage struct {
 }
 
 type messagesBlock struct {
-	Type      string          `json:"type"`
-	Text      string          `json:"text,omitempty"`
-	Thinking  *string         `json:"thinking,omitempty"`
-	Signature string          `json:"signature,omitempty"`
-	Data      string          `json:"data,omitempty"`
-	ID        string          `json:"id,omitempty"`
-	Name      string          `json:"name,omitempty"`
-	Input     json.RawMessage `json:"input,omitempty"`
-	ToolUseID string          `json:"tool_use_id,omitempty"`
-	Content   messagesContent `json:"content,omitempty"`
-	Cache     json.RawMessage `json:"cache_control,omitempty"`
+	Type      string           `json:"type"`
+	Text      string           `json:"text,omitempty"`
+	Thinking  *string          `json:"thinking,omitempty"`
+	Signature string           `json:"signature,omitempty"`
+	Data      string           `json:"data,omitempty"`
+	ID        string           `json:"id,omitempty"`
+	Name      string           `json:"name,omitempty"`
+	Input     json.RawMessage  `json:"input,omitempty"`
+	ToolUseID string           `json:"tool_use_id,omitempty"`
+	Content   *messagesContent `json:"content,omitempty"`
+	Source    *messagesSource  `json:"source,omitempty"`
+	Cache     json.RawMessage  `json:"cache_control,omitempty"`
 }
 
-// messagesContent is the content of a result: a text, or a list of blocks of text.
-type messagesContent string
+// messagesSource is where a picture is.
+type messagesSource struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      string `json:"data"`
+}
+
+// picture reads the picture of a block.
+func (b messagesBlock) picture() (Picture, error) {
+	if b.Source == nil || b.Source.Type != "base64" || b.Source.MediaType == "" {
+		return Picture{}, errors.New("image.source: a base64 source with its media_type is expected")
+	}
+	return readPicture(b.Source.MediaType, b.Source.Data)
+}
+
+// messagesContent is the content of a result: a text, or a list of texts and pictures.
+type messagesContent struct {
+	text     string
+	pictures []Picture
+}
 
 // UnmarshalJSON takes both forms.
 func (c *messagesContent) UnmarshalJSON(raw []byte) error {
 	if raw[0] != '[' {
-		return json.Unmarshal(raw, (*string)(c))
+		return json.Unmarshal(raw, &c.text)
 	}
 	var blocks []messagesBlock
 	if err := json.Unmarshal(raw, &blocks); err != nil {
 		return err
 	}
 	for _, b := range blocks {
-		*c += messagesContent(b.Text)
+		switch b.Type {
+		case "text":
+			c.text += b.Text
+		case "image":
+			p, err := b.picture()
+			if err != nil {
+				return err
+			}
+			c.pictures = append(c.pictures, p)
+		default:
+			return fmt.Errorf("tool_result.content: unknown block %q", b.Type)
+		}
 	}
 	return nil
 }
@@ -138,10 +168,17 @@ func (m messagesMessage) split() []Message {
 			c.Function.Name, c.Function.Arguments = b.Name, string(b.Input)
 			said.ToolCalls = append(said.ToolCalls, c)
 		case "tool_result":
-			out = append(out, Message{Role: "tool", ToolCallID: b.ToolUseID, Content: quoted(string(b.Content))})
+			result := Message{Role: "tool", ToolCallID: b.ToolUseID, Content: quoted("")}
+			if b.Content != nil {
+				result.Content, result.Pictures = quoted(b.Content.text), b.Content.pictures
+			}
+			out = append(out, result)
+		case "image":
+			p, _ := b.picture() // validated
+			said.Pictures = append(said.Pictures, p)
 		}
 	}
-	if len(texts) > 0 || m.Role == "assistant" {
+	if len(texts) > 0 || len(said.Pictures) > 0 || m.Role == "assistant" {
 		said.Content = quoted(strings.Join(texts, "\n\n"))
 		out = append(out, said)
 	}
@@ -224,7 +261,7 @@ func (m messagesRequest) validateMessage(i int, msg messagesMessage) error {
 		if b.Type == "tool_result" && text {
 			return errors.New("tool_result blocks must come first")
 		}
-		text = text || b.Type == "text"
+		text = text || b.Type == "text" || b.Type == "image"
 		if err := m.validateBlock(msg.Role, b); err != nil {
 			return err
 		}
@@ -237,6 +274,13 @@ func isUse(b messagesBlock) bool { return b.Type == "tool_use" }
 func isThinking(b messagesBlock) bool { return b.Type == "thinking" || b.Type == "redacted_thinking" }
 
 func (m messagesRequest) validateBlock(role string, b messagesBlock) error {
+	if b.Type == "image" {
+		if role != "user" {
+			return errors.New("an image in a message of the assistant")
+		}
+		_, err := b.picture()
+		return err
+	}
 	switch {
 	case (b.Type == "tool_result") && role != "user" || (isUse(b) || isThinking(b)) && role != "assistant":
 		return fmt.Errorf("a %s in a message of the %s", b.Type, role)

@@ -39,6 +39,7 @@ type Server struct {
 	embeddings []Reply
 	models     []string // guarded by mu
 	strict     bool     // guarded by mu; see Alternate
+	blind      string   // guarded by mu; see Blind
 	journal    journal  // guarded by mu
 	// capabilities and window are what /api/show says. Guarded by mu.
 	capabilities []string
@@ -154,6 +155,9 @@ func (s *Server) authorized(r *http.Request) bool {
 
 func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	req, err := readRequest(r)
+	if err == nil {
+		err = req.validate()
+	}
 	if err == nil && s.alternates() && req.repeatsUser() {
 		err = errors.New("conversation roles must alternate user/assistant/user/assistant")
 	}
@@ -162,6 +166,9 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 
 // reply answers a request, or refuses it when err says why.
 func (s *Server) reply(w http.ResponseWriter, r *http.Request, req Request, err error) {
+	if err == nil {
+		err = s.refusesPictures(req)
+	}
 	if err != nil {
 		s.record(Entry{Path: r.URL.Path, Status: http.StatusBadRequest, Request: req, Fault: err.Error()})
 		failIn(req.Dialect, w, http.StatusBadRequest, "", err.Error())

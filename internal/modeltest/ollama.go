@@ -24,6 +24,7 @@ type chatRequest struct {
 type chatMessage struct {
 	Role     string     `json:"role"`
 	Content  string     `json:"content"`
+	Images   []string   `json:"images,omitempty"`
 	Thinking string     `json:"thinking,omitempty"`
 	Calls    []chatCall `json:"tool_calls,omitempty"`
 	ToolName string     `json:"tool_name,omitempty"`
@@ -66,12 +67,25 @@ func (s *Server) readChat(r *http.Request) (Request, error) {
 		}
 		req.Messages = append(req.Messages, msg)
 	}
+	if len(req.Pictures()) > 0 && !slices.Contains(s.capable(), "vision") {
+		return req, errors.New("failed to create new sequence: this model is missing data required for image input")
+	}
 	return req, req.validate()
 }
 
 // into writes the message in the words of the other protocol.
 func (m chatMessage) into() (Message, error) {
 	out := Message{Role: m.Role, Content: quoted(m.Content), ToolCallID: m.CallID, ReasoningContent: m.Thinking}
+	if len(m.Images) > 0 && m.Role != "user" {
+		return out, fmt.Errorf("images in a message of the role %s", m.Role)
+	}
+	for _, data := range m.Images {
+		p, err := readPicture("", data)
+		if err != nil {
+			return out, err
+		}
+		out.Pictures = append(out.Pictures, p)
+	}
 	if m.Role == "tool" && m.ToolName == "" {
 		return out, errors.New("a tool message without tool_name")
 	}

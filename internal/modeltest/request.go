@@ -43,11 +43,13 @@ type Request struct {
 // Message is one message of a request.
 type Message struct {
 	Role string `json:"role"`
-	// Content is a string or null; empty when the key is missing.
+	// Content is a string or null; empty when the key is missing. A list of parts is read
+	// as a string and Pictures.
 	Content          json.RawMessage `json:"content,omitempty"`
 	ToolCalls        []ToolCall      `json:"tool_calls,omitempty"`
 	ToolCallID       string          `json:"tool_call_id,omitempty"`
 	ReasoningContent string          `json:"reasoning_content,omitempty"`
+	Pictures         []Picture       `json:"pictures,omitempty"`
 }
 
 // ToolCall is a call in a message of the assistant.
@@ -122,5 +124,11 @@ func readRequest(r *http.Request) (Request, error) {
 	if err := json.Unmarshal(body, &req); err != nil {
 		return req, fmt.Errorf("could not parse the JSON body of your request: %w", err)
 	}
-	return req, req.validate()
+	for i := range req.Messages {
+		req.Messages[i].Pictures = nil // only those in the content count
+		if err := req.Messages[i].readParts(); err != nil {
+			return req, fmt.Errorf("messages[%d]: %w", i, err)
+		}
+	}
+	return req, nil
 }

@@ -19,6 +19,9 @@ type line struct {
 	// Role is "user" (default) or "tool": what the last message must be.
 	Role  string `json:"role"`
 	Match string `json:"match"`
+	// Pictures is how many pictures the last message must have; without it any number.
+	// "{pictures}" in the text of the reply describes them: "red 640x480, blue 8x8".
+	Pictures *int `json:"pictures"`
 	// Times is how often the rule may be used, 0 for always.
 	Times      int        `json:"times"`
 	Text       string     `json:"text"`
@@ -86,7 +89,9 @@ type rule struct {
 	role  string
 	match *regexp.Regexp
 	left  int // how often it may still be used, -1 for always
-	reply Reply
+	// pictures is how many the message must have, nil for any number.
+	pictures *int
+	reply    Reply
 }
 
 // Rules returns a function for Respond that follows rules, one JSON object a
@@ -133,7 +138,7 @@ func parseRule(raw []byte) (*rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rule{role: l.Role, reply: reply, left: l.Times}
+	r := &rule{role: l.Role, reply: reply, left: l.Times, pictures: l.Pictures}
 	if r.left == 0 {
 		r.left = -1
 	}
@@ -152,14 +157,14 @@ func (r *rule) try(req Request) (Reply, bool) {
 	last := req.Last()
 	text := last.Text()
 	found := r.match.FindStringSubmatchIndex(text)
-	if last.Role != r.role || found == nil || r.left == 0 {
+	if last.Role != r.role || found == nil || r.left == 0 || r.pictures != nil && *r.pictures != len(last.Pictures) {
 		return Reply{}, false
 	}
 	if r.left > 0 {
 		r.left--
 	}
 	reply := r.reply
-	reply.Text = string(r.match.ExpandString(nil, reply.Text, text, found))
+	reply.Text = strings.ReplaceAll(string(r.match.ExpandString(nil, reply.Text, text, found)), "{pictures}", last.seen())
 	reply.Calls = nil
 	for _, c := range r.reply.Calls {
 		c.Arguments = r.expandJSON(c.Arguments, text, found)

@@ -129,7 +129,7 @@ func text(m Message) error {
 	if json.Unmarshal(m.Content, &s) != nil || s == nil {
 		return fmt.Errorf("content of role %q is no string", m.Role)
 	}
-	if strings.TrimSpace(*s) == "" {
+	if strings.TrimSpace(*s) == "" && len(m.Pictures) == 0 {
 		return fmt.Errorf("content of role %q is blank", m.Role)
 	}
 	return nil

@@ -14,6 +14,9 @@ type Span struct{ Start, End int }
 
 // Find lists where secrets stand in a text, in order and apart.
 func (s *Set) Find(text string) []Span {
+	if len(text) < minLength {
+		return nil // no value and no pattern is as short
+	}
 	spans := append(s.findKnown(text), findPatterns(text)...)
 	if seen.keep(text) != text { // where a blank that cannot be seen is the end of a word, too
 		spans = append(spans, seen.find(text, findPatterns)...)

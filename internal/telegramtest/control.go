@@ -13,6 +13,7 @@ import (
 // that it needs. Verbs, with what they return:
 //
 //	send      user [chat thread reply_to forward name username] text → {"message_id"}
+//	          with attach (document, photo, voice, audio, sticker), file, seconds, mime, album: a file
 //	edit      user [chat] message_id text
 //	delete    user [chat] message_id
 //	press     user [chat message_id] button → {"query_id"}
@@ -45,6 +46,11 @@ type order struct {
 	Reply    int64           `json:"reply_to"`
 	Text     string          `json:"text"`
 	Forward  string          `json:"forward"`
+	Attach   string          `json:"attach"`
+	File     File            `json:"file"`
+	Seconds  int             `json:"seconds"`
+	MIME     string          `json:"mime"`
+	Album    string          `json:"album"`
 	Name     string          `json:"name"`
 	Username string          `json:"username"`
 	Button   string          `json:"button"`
@@ -148,9 +154,13 @@ func (s *Server) controlPerson(verb string, o order) (any, error) {
 	switch verb {
 	case "send":
 		s.introduce(o)
+		d := Draft{Text: o.Text, ReplyTo: o.Reply, Forward: o.Forward, Seconds: o.Seconds, MIME: o.MIME, Album: o.Album}
+		if err := d.Attach(o.Attach, func() string { return s.AddFile(o.File) }); err != nil {
+			return nil, err
+		}
 		return struct {
 			ID int64 `json:"message_id"`
-		}{p.Post(Draft{Text: o.Text, ReplyTo: o.Reply, Forward: o.Forward})}, nil
+		}{p.Post(d)}, nil
 	case "edit":
 		return done{true}, p.Edit(o.Message, o.Text)
 	case "delete":

@@ -6,7 +6,9 @@ import (
 	_ "image/jpeg" // what a photo can be
 	_ "image/png"
 	"net/http"
+	"os"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -90,33 +92,71 @@ func (s *Server) getFile(p params) (any, *apiError) {
 	switch {
 	case id == "":
 		return nil, badRequest("file_id not specified")
-	case !ok:
+	case !ok, s.expired[id]:
 		return nil, badRequest("wrong file_id or the file is temporarily unavailable")
 	case len(f.Data) > maxDownload:
 		return nil, badRequest("file is too big")
 	}
 	w := f.wire(id)
 	w.Name, w.Path = "", "documents/"+id
+	if root := s.config.FilesRoot; root != "" {
+		w.Path = filepath.Join(root, id)
+		if err := os.WriteFile(w.Path, f.Data, 0o600); err != nil {
+			return nil, badRequest("%v", err)
+		}
+	}
 	return w, nil
 }
+
+// Expire takes a file away, so that its id is not known any more.
+func (s *Server) Expire(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expired[id] = true
+}
+
+// Downloads is the method under which the journal and faults know downloads.
+const Downloads = "file"
 
 func (f File) wire(id string) *wireDocument {
 	return &wireDocument{ID: id, UniqueID: "u" + id, Name: f.Name, Size: len(f.Data)}
 }
 
-// serveFile serves /file/bot<token>/documents/<id>.
-func (s *Server) serveFile(w http.ResponseWriter, rest string) {
+// serveFile serves /file/bot<token>/documents/<id>. The faults of Downloads hit it:
+// FaultMalformed cuts the file, FaultDelay stops in its middle for a while.
+func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, rest string) {
 	token, id, _ := strings.Cut(rest, "/documents/")
+	c, fault := s.begin(Downloads, params{values: map[string]string{"file_id": id}})
 	s.mu.Lock()
 	f, ok := s.files[id]
 	s.mu.Unlock()
-	if token != s.config.Token || !ok {
-		s.answer(w, nil, notFound())
+	if token != s.config.Token || !ok || s.expired[id] {
+		s.end(c, http.StatusNotFound, s.answer(w, nil, notFound()))
 		return
 	}
+	half := len(f.Data)
+	if fault != nil {
+		half /= 2
+		if fault.Kind != FaultMalformed && fault.Kind != FaultDelay {
+			status, answered := s.spoil(fault, w, r)
+			s.end(c, status, answered)
+			return
+		}
+	}
 	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.Itoa(len(f.Data)))
 	// The client's going away is the client's affair.
-	_, _ = w.Write(f.Data)
+	_, _ = w.Write(f.Data[:half])
+	if fault != nil {
+		_ = http.NewResponseController(w).Flush()
+		if fault.Kind == FaultMalformed {
+			s.end(c, http.StatusOK, false)
+			panic(http.ErrAbortHandler)
+		}
+		s.pause(fault.Delay)
+		_, _ = w.Write(f.Data[half:])
+	}
+	s.end(c, http.StatusOK, true)
 }
 
 // Document is the file behind a message's Document, the zero File for none.

@@ -30,6 +30,14 @@ type Message struct {
 	// Document is the file id of an attachment, Photo that of a photo.
 	Document string `json:"document,omitempty"`
 	Photo    string `json:"photo,omitempty"`
+	// Voice, Audio and Sticker are the file ids of such attachments. Seconds is how long
+	// a sound lasts, MIME what a file is, Album the same for all that was sent as one.
+	Voice   string `json:"voice,omitempty"`
+	Audio   string `json:"audio,omitempty"`
+	Sticker string `json:"sticker,omitempty"`
+	Seconds int    `json:"seconds,omitempty"`
+	MIME    string `json:"mime,omitempty"`
+	Album   string `json:"album,omitempty"`
 	// Reaction is the bot's reaction.
 	Reaction string `json:"reaction,omitempty"`
 	// Edits counts the edits, Edited is the time of the last one.

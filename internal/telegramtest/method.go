@@ -20,6 +20,8 @@ func (s *Server) method(name string) method {
 		return s.drafts()
 	case "senddocument":
 		return s.sendDocument
+	case "sendvoice":
+		return s.sendVoice
 	case "sendphoto":
 		return s.sendPhoto
 	case "editmessagetext":

@@ -23,8 +23,28 @@ type Draft struct {
 	ReplyTo int64
 	// Forward is the name of the author of a forwarded message.
 	Forward string
-	// Document is the id of a file; Text is then its caption.
-	Document string
+	// Document, Photo, Voice, Audio and Sticker are the id of a file, at most one of them;
+	// Text is then its caption. Seconds is how long a sound lasts, MIME what a file is.
+	Document, Photo, Voice, Audio, Sticker string
+	Seconds                                int
+	MIME                                   string
+	// Album is the same for messages that are sent as one.
+	Album string
+}
+
+// Attach makes a file, which add returns the id of, the draft's of that kind; "" is none.
+func (d *Draft) Attach(kind string, add func() string) error {
+	if kind == "" {
+		return nil
+	}
+	field, ok := map[string]*string{
+		"document": &d.Document, "photo": &d.Photo, "voice": &d.Voice, "audio": &d.Audio, "sticker": &d.Sticker,
+	}[kind]
+	if !ok {
+		return fmt.Errorf("nobody can attach a %q", kind)
+	}
+	*field = add()
+	return nil
 }
 
 // User is a person in the private chat with the bot.
@@ -63,7 +83,10 @@ func (p Person) Post(d Draft) int64 {
 	if c.access == Blocked || c.access == NotStarted {
 		c.access = Open
 	}
-	m := Message{From: from.ID, ReplyTo: d.ReplyTo, Forward: d.Forward, Document: d.Document, Thread: p.thread}
+	m := Message{
+		From: from.ID, ReplyTo: d.ReplyTo, Forward: d.Forward, Thread: p.thread, Document: d.Document, Photo: d.Photo, Album: d.Album,
+		Voice: d.Voice, Audio: d.Audio, Sticker: d.Sticker, Seconds: d.Seconds, MIME: d.MIME,
+	}
 	m.Text, m.Entities = s.typed(d.Text, d.Entities)
 	p.join(c, &m)
 	sent := s.add(c, m)
@@ -71,6 +94,19 @@ func (p Person) Post(d Draft) int64 {
 		s.put(c.kind("message"), s.wire(c, sent))
 	}
 	return sent.ID
+}
+
+// PostAlbum sends messages as one album and returns their ids.
+func (p Person) PostAlbum(drafts ...Draft) (ids []int64) {
+	p.s.mu.Lock()
+	p.s.lastAlbum++
+	album := "album-" + strconv.FormatInt(p.s.lastAlbum, 10)
+	p.s.mu.Unlock()
+	for _, d := range drafts {
+		d.Album = album
+		ids = append(ids, p.Post(d))
+	}
+	return ids
 }
 
 // join finds the thread that a message belongs to.

@@ -14,7 +14,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if rest, ok := strings.CutPrefix(r.URL.Path, "/file/bot"); ok {
-		s.serveFile(w, rest)
+		s.serveFile(w, r, rest)
 		return
 	}
 	rest, ok := strings.CutPrefix(r.URL.Path, "/bot")

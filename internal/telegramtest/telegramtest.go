@@ -11,7 +11,7 @@
 // Parameters come as multipart form, urlencoded form, JSON or query.
 //
 // Not simulated: parse_mode (it is recorded, the text stays as it came),
-// media but documents, link previews, rich messages, inline mode, business
+// video, animations and video notes, link previews, rich messages, inline mode, business
 // accounts, administrators, the delay of repeated 409 answers and the shortened
 // polls of hasty clients. Entities that cross are kept as they are, where Telegram
 // cuts or drops some of them.
@@ -66,6 +66,9 @@ type Config struct {
 	// time at all. Each takes a time of its own, so calls that are under way at
 	// once may be carried out in any order, as they may be at Telegram.
 	Network time.Duration
+	// FilesRoot, if set, makes the server one of the bot's own machine: getFile names
+	// absolute paths in this folder, where the files lie.
+	FilesRoot string
 	// Seed makes the times of Network the same in each run; 0 takes a new one.
 	Seed uint64
 }
@@ -90,7 +93,10 @@ type Server struct {
 	description string
 	queries     map[string]*query
 	lastQuery   int64
+	lastAlbum   int64
 	files       map[string]File
+	expired     map[string]bool
+	voiceless   map[int64]bool // people who refuse voice messages
 	pace        window
 	faults      []*Fault
 	inject      func(Call) *Fault
@@ -102,13 +108,14 @@ type Server struct {
 // New starts a server. It panics when it cannot listen.
 func New(c Config) *Server {
 	s := &Server{
-		config:   c.withDefaults(),
-		served:   make(chan struct{}),
-		closing:  make(chan struct{}),
-		users:    map[int64]User{},
-		chats:    map[int64]*chat{},
-		queries:  map[string]*query{},
-		files:    map[string]File{},
+		config:  c.withDefaults(),
+		served:  make(chan struct{}),
+		closing: make(chan struct{}),
+		users:   map[int64]User{},
+		chats:   map[int64]*chat{},
+		queries: map[string]*query{},
+		files:   map[string]File{},
+		expired: map[string]bool{}, voiceless: map[int64]bool{},
 		commands: map[string][]Command{},
 		queue:    queue{next: 1},
 	}

@@ -60,6 +60,10 @@ type wireMessage struct {
 	Captioned   []Entity      `json:"caption_entities,omitempty"`
 	Document    *wireDocument `json:"document,omitempty"`
 	Photo       []wirePhoto   `json:"photo,omitempty"`
+	Voice       *wireDocument `json:"voice,omitempty"`
+	Audio       *wireDocument `json:"audio,omitempty"`
+	Sticker     *wireSticker  `json:"sticker,omitempty"`
+	Album       string        `json:"media_group_id,omitempty"`
 	Markup      *wireKeyboard `json:"reply_markup,omitempty"`
 	MigrateTo   int64         `json:"migrate_to_chat_id,omitempty"`
 	MigrateFrom int64         `json:"migrate_from_chat_id,omitempty"`
@@ -77,6 +81,16 @@ type wireDocument struct {
 	Name     string `json:"file_name,omitempty"`
 	Size     int    `json:"file_size"`
 	Path     string `json:"file_path,omitempty"`
+	MIME     string `json:"mime_type,omitempty"`
+	Seconds  int    `json:"duration,omitempty"`
+}
+
+// wireSticker is a sticker that does not move.
+type wireSticker struct {
+	wireDocument
+	Type   string `json:"type"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
 }
 
 // wirePhoto is one size of a photo.
@@ -141,7 +155,7 @@ func (s *Server) wireAlone(c *chat, m *Message) *wireMessage {
 	w := &wireMessage{
 		ID: m.ID, Chat: c.Chat, Date: m.Date.Unix(), Thread: m.Thread,
 		IsTopic: m.Thread != 0 && c.topics[m.Thread], Text: m.Text, Entities: m.Entities,
-		MigrateTo: m.migrateTo, MigrateFrom: m.migrateFrom,
+		MigrateTo: m.migrateTo, MigrateFrom: m.migrateFrom, Album: m.Album,
 	}
 	if from, ok := s.users[m.From]; ok && c.Type != "channel" {
 		w.From = &from
@@ -155,16 +169,33 @@ func (s *Server) wireAlone(c *chat, m *Message) *wireMessage {
 	if len(m.Buttons) > 0 {
 		w.Markup = &wireKeyboard{m.Buttons}
 	}
+	s.wireFiles(w, m)
+	return w
+}
+
+// wireFiles adds the file of a message.
+func (s *Server) wireFiles(w *wireMessage, m *Message) {
 	if f, ok := s.files[m.Document]; ok {
 		w.Document = f.wire(m.Document)
+		w.Document.MIME = m.MIME
 		w.caption()
+	}
+	for id, to := range map[string]**wireDocument{m.Voice: &w.Voice, m.Audio: &w.Audio} {
+		if f, ok := s.files[id]; ok {
+			*to = f.wire(id)
+			(*to).MIME, (*to).Seconds = m.MIME, m.Seconds
+			w.caption()
+		}
+	}
+	if f, ok := s.files[m.Sticker]; ok {
+		width, height, _ := f.measure() // a sticker of a test may be anything
+		w.Sticker = &wireSticker{wireDocument: *f.wire(m.Sticker), Type: "regular", Width: width, Height: height}
 	}
 	if f, ok := s.files[m.Photo]; ok {
 		width, height, _ := f.measure() // it was a photo when it was sent
 		w.Photo = []wirePhoto{{ID: m.Photo, UniqueID: "u" + m.Photo, Width: width, Height: height, Size: len(f.Data)}}
 		w.caption()
 	}
-	return w
 }
 
 // caption makes the text one that stands below a file.

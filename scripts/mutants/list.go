@@ -1123,7 +1123,7 @@ var mutants = []mutant{
 		"TestOwnTextIsNotFromOutside",
 	},
 	{
-		"tools/outside.go", `p.ID, origin, strings.TrimSuffix(injection.Defuse(r.Output), "\n"), p.ID)`, `p.ID, origin, strings.TrimSuffix(r.Output, "\n"), p.ID)`,
+		"tools/outside.go", `strings.TrimSuffix(injection.Defuse(r.Output), "\n") + "\n" + end`, `strings.TrimSuffix(r.Output, "\n") + "\n" + end`,
 		"TestOutsideDataIsWrapped",
 	},
 	{
@@ -1269,5 +1269,33 @@ var mutants = []mutant{
 	{
 		"engine/lane.go", `if !stopped {`, `if !stopped || len(items) > 0 {`,
 		"TestStopDropsWhatCouldNotBegin",
+	},
+	{
+		"engine/internal/confined/confined.go", `if sandbox.Confines() {`, `if sandbox.Confines() && job.Input == "/" {`,
+		"TestChildReachesNothingElse",
+	},
+	{
+		"engine/internal/confined/confined.go", `if !prepared.Load() {`, `if job.Limit < 0 {`,
+		"TestProgramWithoutMainStartsNoChild",
+	},
+	{
+		"engine/internal/document/archive.go", `case c.n > freeBytes && c.n > c.packed*maxRatio:`, `case c.n < 0:`,
+		"TestBadDocuments",
+	},
+	{
+		"engine/internal/document/archive.go", `if len(z.File) > maxEntries {`, `if len(z.File) > 1<<20 {`,
+		"TestBadDocuments",
+	},
+	{
+		"engine/internal/document/xml.go", `if s.depth++; s.depth > maxDepth {`, `if s.depth++; s.depth > 1<<20 {`,
+		"TestBadDocuments",
+	},
+	{
+		"engine/internal/document/xml.go", `return nil, &confined.Fault{Kind: confined.TooMuch, Detail: "it has a DTD"}`, `continue`,
+		"TestBadDocuments",
+	},
+	{
+		"tools/media/media.go", `Timeout: readTime, Outside: true,`, `Timeout: readTime,`,
+		"TestDocumentIsUntrusted",
 	},
 }

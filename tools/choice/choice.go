@@ -68,10 +68,11 @@ func Read(text string) Message {
 	return m
 }
 
+// inOneWay is how letters are written that are written in two ways.
+var inOneWay = strings.NewReplacer("ё", "е", "’", "'")
+
 // plain writes letters in one way.
-func plain(text string) string {
-	return strings.NewReplacer("ё", "е", "’", "'").Replace(strings.ToLower(text))
-}
+func plain(text string) string { return inOneWay.Replace(strings.ToLower(text)) }
 
 func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r) || r == '\'' || r == '-'

@@ -58,7 +58,10 @@ func TestAppendKeepsTheFormOfTheFile(t *testing.T) {
 		"UTF-16, big endian":           {utf16(t, "ä", unicode.BigEndian), "ö", "OK: file written to l.md (8 bytes)" + own, utf16(t, "ä\nö", unicode.BigEndian)},
 		"UTF-16, half a character":     {"\xff\xfea\x00b", "c", "Error: l.md is a binary file, so text can't be added to it", "\xff\xfea\x00b"},
 		"UTF-16 without a mark":        {"a\x00b\x00", "c", "Error: l.md is a binary file, so text can't be added to it", "a\x00b\x00"},
-		"an old Mac's line ends":       {"a\rb\r", "c", "OK: file written to l.md (6 bytes)" + own, "a\rb\r\nc"},
+		"an old Mac's line ends":       {"a\rb\r", "c\nd\n", "OK: file written to l.md (8 bytes)", "a\rb\rc\rd\r"},
+		"an old Mac, no last end":      {"a\rb", "c", "OK: file written to l.md (5 bytes)" + own, "a\rb\nc"},
+		"an old Mac, three lines":      {"a\rb\rc", "d\n", "OK: file written to l.md (8 bytes)" + own, "a\rb\rc\rd\r"},
+		"a return as data":             {"a\rb\nc\n", "d\n", "OK: file written to l.md (8 bytes)", "a\rb\nc\nd\n"},
 		"another script, no last line": {"買い物", "牛乳", "OK: file written to l.md (16 bytes)" + own, "買い物\n牛乳"},
 	} {
 		t.Run(name, func(t *testing.T) {

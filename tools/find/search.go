@@ -59,6 +59,11 @@ func Manual(t tools.Tool, language string) string {
 // maxServers is how many servers the list of hidden tools names.
 const maxServers = 12
 
+// unlisted are the tools for files that people send. No list names them, so that requests
+// without files stay short: the words or the files of a message show them, and
+// tool_search finds them.
+var unlisted = []string{"document_read", "image_look"}
+
 // Listed is what tool_search tells a model: its short form, and which tools it finds.
 // Ours are named by group; of a server only the owner's name for it and how many there
 // are, because a server's own texts are foreign.
@@ -68,6 +73,9 @@ func Listed(search tools.Tool, hidden []tools.Tool, language string) tools.Text 
 	names, servers := map[tools.Group][]string{}, map[string]int{}
 	for _, h := range hidden {
 		s := h.Spec()
+		if slices.Contains(unlisted, s.Name) {
+			continue
+		}
 		if s.Server.Name != "" || foreign(h) > 0 {
 			servers[s.Server.Name]++
 			continue

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 
 	"klawbot/tools"
 	"klawbot/tools/choice"
@@ -196,7 +195,7 @@ func spread(ranked []tools.Tool) []tools.Tool {
 func fitting(ctx context.Context, all []tools.Tool, query string, most int, near Nearness) []tools.Tool {
 	const meaning = 20
 	const words = 4 // a phrase that people say counts for more than single words
-	m, wanted := choice.Read(query), keywords(query)
+	m, wanted := choice.Read(query), choice.ReadKeywords(query)
 	close, shared := near.of(ctx, query, all), sharedWords(all, query)
 	return best(all, most, func(t tools.Tool) float64 {
 		s := t.Spec()
@@ -217,22 +216,17 @@ func fitting(ctx context.Context, all []tools.Tool, query string, most int, near
 // sharedWords says by name how many words of a text stand in what is known of each tool;
 // one that few tools have counts for more.
 func sharedWords(all []tools.Tool, text string) map[string]float64 {
-	wanted := slices.Sorted(maps.Keys(keywords(text))) // sums in one order are the same
-	about, with := make([]map[string]bool, len(all)), map[string]float64{}
-	for i, t := range all {
-		about[i] = keywordsOf(t.Spec())
-		for _, w := range wanted {
-			if about[i][w] {
-				with[w]++
+	specs := withKeywords(all)
+	shared := map[string]float64{}
+	for _, w := range slices.Sorted(maps.Keys(choice.ReadKeywords(text))) { // sums in one order are the same
+		var with []string
+		for _, s := range specs {
+			if has(s, w) {
+				with = append(with, s.Name)
 			}
 		}
-	}
-	shared := map[string]float64{}
-	for i, t := range all {
-		for _, w := range wanted {
-			if about[i][w] {
-				shared[t.Spec().Name] += math.Log(1 + float64(len(all))/with[w])
-			}
+		for _, name := range with {
+			shared[name] += math.Log(1 + float64(len(all))/float64(len(with)))
 		}
 	}
 	return shared
@@ -293,67 +287,38 @@ func ForSubtask(all []tools.Tool, description string, limit int) []tools.Tool {
 const inName = 2
 
 // namesOf are the words of a tool's names.
-func namesOf(s tools.Spec) map[string]bool {
-	names := keywords(s.Name)
+func namesOf(s tools.Spec) choice.Keywords {
+	names := choice.ReadKeywords(s.Name)
 	for _, a := range s.Aliases {
-		maps.Copy(names, keywords(a.Name))
+		maps.Copy(names, choice.ReadKeywords(a.Name))
 	}
 	return names
 }
 
-// keywordsOf are the words of a tool's descriptions and of the phrases that ask for it.
-func keywordsOf(s tools.Spec) map[string]bool {
-	about := map[string]bool{}
+// has reports whether a word stands in what is known of a tool. Those of ours were read
+// once, with their texts.
+func has(s tools.Spec, word string) bool {
 	for _, text := range s.Texts {
-		maps.Copy(about, keywords(text.Description))
-		maps.Copy(about, keywords(text.Short))
-		maps.Copy(about, keywords(strings.Join(text.Words.Vocabulary(), " ")))
-	}
-	return about
-}
-
-const (
-	shortestWord = 3
-	stem         = 5 // how many letters two forms of a word share
-)
-
-// endings are what is cut off a word, if enough is left of it. A Russian one is a single
-// letter: longer words are cut to their stem anyway.
-var endings = []string{"ing", "ed", "es", "s", "а", "я", "о", "е", "и", "ы", "у", "ю", "й", "ь"}
-
-// stemOf is what the forms of a word have in common.
-func stemOf(word []rune) string {
-	for _, end := range endings {
-		e := []rune(end)
-		if n := len(word) - len(e); n >= shortestWord && slices.Equal(word[n:], e) {
-			word = word[:n]
-			break
+		if text.Keywords[word] {
+			return true
 		}
 	}
-	return string(word[:min(stem, len(word))])
+	return false
 }
 
-// emptyWords say nothing about what is wanted.
-var emptyWords = setOf(strings.Fields(`about all also and any are because been but can could did does for from had has have her him his how into its just
-	like make more not now our out please say that the them then there these they this those was were what when where which while who why will with
-	would you your без был была было быть все где для его если есть еще или как какая какие какой когда мне мой моя надо нас она они
-	оно перед под пока при про сделай так там тебя тебе теперь того тоже только ты уже что чтобы эта эти это этот`))
-
-func setOf(words []string) map[string]bool {
-	set := make(map[string]bool, len(words))
-	for _, w := range words {
-		set[w] = true
-	}
-	return set
-}
-
-// keywords are the words of a text that say something, cut to their stem.
-func keywords(text string) map[string]bool {
-	words := map[string]bool{}
-	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if r := []rune(w); len(r) >= shortestWord && !emptyWords[w] {
-			words[stemOf(r)] = true
+// withKeywords are the specs of tools, with the keywords of texts that are not ours.
+func withKeywords(all []tools.Tool) []tools.Spec {
+	specs := make([]tools.Spec, len(all))
+	for i, t := range all {
+		s := t.Spec()
+		for language, text := range s.Texts {
+			if text.Keywords == nil {
+				text.Keywords = choice.ReadKeywords(text.Description)
+				s.Texts = maps.Clone(s.Texts)
+				s.Texts[language] = text
+			}
 		}
+		specs[i] = s
 	}
-	return words
+	return specs
 }

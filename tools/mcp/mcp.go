@@ -69,6 +69,9 @@ type Config struct {
 	Dir string
 	// StartTime is how long a server may take to answer first; 0 means a minute.
 	StartTime time.Duration
+	// LookEvery is how often Run looks whether the configured servers are others; 0
+	// means a second.
+	LookEvery time.Duration
 	// SignIn lets a person sign in at servers. Zero: there is no way to do it here.
 	SignIn SignIn
 	// Changed is told which accepted tools of a server are off because they are
@@ -119,7 +122,7 @@ const watchEvery = time.Second
 
 // Run keeps connections to the configured servers until ctx ends.
 func (h *Host) Run(ctx context.Context) {
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(cmp.Or(h.config.LookEvery, watchEvery))
 	defer tick.Stop()
 	for {
 		for name := range h.config.Servers() {

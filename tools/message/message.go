@@ -47,9 +47,11 @@ type Config struct {
 	Location func() *time.Location
 	// OpenFile opens a file of the workspace, or says why not. Nil: no send_file.
 	OpenFile func(path string) (file fs.File, refused *tools.Result)
+	// Speaker makes voice messages. Nil: no speak.
+	Speaker Speaker
 }
 
-// New returns the tools send_message, send_file and current_time.
+// New returns the tools send_message, send_file, speak and current_time.
 func New(c Config) []tools.Tool {
 	m := messenger{door: c.Door, openFile: c.OpenFile}
 	k := clock{location: c.Location}
@@ -59,6 +61,9 @@ func New(c Config) []tools.Tool {
 	}
 	if c.OpenFile != nil {
 		all = append(all, tools.New(tools.Spec{Name: "send_file", Group: tools.GroupMessage, Changes: true, Atomic: true}, texts, m.sendFile))
+	}
+	if c.Speaker != nil {
+		all = append(all, speakTool(c.Speaker))
 	}
 	return all
 }

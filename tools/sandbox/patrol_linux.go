@@ -31,7 +31,7 @@ func (w *patrol) walk(pids []int, ended <-chan struct{}) (broken string) {
 			return ""
 		case <-t.C:
 		}
-		if w.pids > 0 || w.memory > 0 {
+		if w.memory > 0 {
 			if broken := w.look(pids); broken != "" {
 				return broken
 			}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,12 +14,18 @@ import (
 // libraries of the system and write into a folder of their own, which is HOME and
 // TMPDIR and is gone afterwards.
 type Reach struct {
-	// Workspace is a folder that all of them read.
+	// Workspace is a folder that all of them read. Empty: none.
 	Workspace string
+	// Scratch is the folder of their own, which the caller makes and removes. Empty:
+	// one is made, and removed afterwards.
+	Scratch string
 	// Programs are what each program of the pipeline reaches beside that.
 	Programs []Grant
 	// MaxDisk bounds the folder of their own, in bytes; 0: no bound. Linux only.
 	MaxDisk int64
+	// MaxMemory bounds what all of them together hold in memory, in bytes; 0: no bound.
+	// Linux only.
+	MaxMemory int64
 }
 
 // Grant is what one program reaches: absolute paths of files and of folders with all
@@ -35,13 +42,19 @@ func Confines() bool { return readingSupport() == nil }
 
 // startWithin starts a command that Off confines, by the means of landlock.
 func startWithin(ctx context.Context, c Command) (*Process, error) {
-	tmp, err := os.MkdirTemp("", tempPrefix(c.Reach.Workspace))
-	if err != nil {
-		return nil, err
+	tmp, j := c.Reach.Scratch, job{}
+	if tmp == "" {
+		var err error
+		if tmp, err = os.MkdirTemp("", tempPrefix(c.Reach.Workspace)); err != nil {
+			return nil, err
+		}
+		j.cleanup = func() { removeAll(tmp) }
 	}
-	j := job{cleanup: func() { removeAll(tmp) }}
-	if c.Reach.MaxDisk > 0 {
-		j.watch = &patrol{disk: c.Reach.MaxDisk, folders: []string{tmp}}
+	if c.Reach.MaxDisk > 0 || c.Reach.MaxMemory > 0 {
+		j.watch = &patrol{memory: c.Reach.MaxMemory, pids: math.MaxInt}
+		if c.Reach.MaxDisk > 0 {
+			j.watch.disk, j.watch.folders = c.Reach.MaxDisk, []string{tmp}
+		}
 	}
 	env := append(environ(c.Env), "HOME="+tmp, "TMPDIR="+tmp)
 	for i, argv := range c.argvs() {
@@ -61,7 +74,10 @@ func (g Grant) confinement(workspace, tmp string) *confinement {
 	within := systemConfinement(g.Network)
 	within.BestEffort = true
 	within.Read = append(within.Read, existing(overviews)...)
-	within.Read = append(append(within.Read, workspace), existing(g.Read)...)
+	within.Read = append(within.Read, existing(g.Read)...)
+	if workspace != "" {
+		within.Read = append(within.Read, workspace)
+	}
 	within.Write = append(append(within.Write, tmp), existing(g.Write)...)
 	return &within
 }

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"klawbot/engine/internal/store"
@@ -29,7 +30,11 @@ const (
 	archiveDatabase  = "klawbot.db"
 	archiveWorkspace = "workspace/"
 	archiveCore      = "memory/core_memory.json"
+	archiveMedia     = "media/"
 )
+
+// mediaFile is the name of a file of a message, by its sum.
+var mediaFile = regexp.MustCompile(`^media/([0-9a-f]{2})/([0-9a-f]{64})$`)
 
 // Archived is what BackUp or Restore dealt with.
 type Archived struct {
@@ -42,7 +47,7 @@ type Archived struct {
 }
 
 // BackUp writes all that cannot be made again into a new file, a .tar.gz of a
-// verified copy of the database, the core memory and the workspace. It works
+// verified copy of the database, the core memory, the workspace and the files of messages. It works
 // while the bot runs. The configuration is not in it, because it holds secrets, and neither
 // are the conversation logs, which the database can write again.
 func (f Folder) BackUp(ctx context.Context, file string) (done Archived, err error) {
@@ -86,7 +91,29 @@ func (f Folder) write(ctx context.Context, out *os.File, st *store.Store, copied
 	if done, err = addWorkspace(ctx, archive, f.Workspace, out.Name()); err != nil {
 		return done, err
 	}
+	if err := addMedia(ctx, archive, f.Store.Dir); err != nil {
+		return done, err
+	}
 	return done, errors.Join(archive.Close(), packed.Close())
+}
+
+// addMedia adds the files of messages. One that was deleted since is left out.
+func addMedia(ctx context.Context, archive *tar.Writer, dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, archiveMedia, "*", "*"))
+	for _, name := range names {
+		inside := archiveMedia + filepath.Base(filepath.Dir(name)) + "/" + filepath.Base(name)
+		if err != nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		if !mediaFile.MatchString(inside) {
+			continue
+		}
+		err = addFile(archive, inside, func() (*os.File, error) { return os.Open(name) })
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	return err
 }
 
 // addWorkspace adds the plain files and folders of a workspace; self is the
@@ -192,6 +219,9 @@ func (f Folder) Restore(ctx context.Context, file string) (done Archived, err er
 	if err := placeWorkspace(filepath.Join(work, archiveWorkspace), f.Workspace); err != nil {
 		return done, err
 	}
+	if err := placeMedia(filepath.Join(work, archiveMedia), filepath.Join(f.Store.Dir, archiveMedia)); err != nil {
+		return done, err
+	}
 	if err := placeCore(filepath.Join(work, archiveCore), f.Core); err != nil {
 		return done, err
 	}
@@ -226,6 +256,21 @@ func placeWorkspace(from, to string) error {
 	return os.CopyFS(to, os.DirFS(from))
 }
 
+// placeMedia moves unpacked files of messages to their place, on the same disk.
+func placeMedia(from, to string) error {
+	names, err := filepath.Glob(filepath.Join(from, "*", "*"))
+	for _, name := range names {
+		folder := filepath.Join(to, filepath.Base(filepath.Dir(name)))
+		if err == nil {
+			err = os.MkdirAll(folder, 0o700)
+		}
+		if err == nil {
+			err = os.Rename(name, filepath.Join(folder, filepath.Base(name)))
+		}
+	}
+	return err
+}
+
 // placeCore moves an unpacked core memory to its place, unless there is one.
 func placeCore(from, to string) error {
 	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
@@ -256,7 +301,8 @@ func unpack(ctx context.Context, archive *Unpacker, dir string) (done Archived, 
 			return done, err
 		}
 		inWorkspace := strings.HasPrefix(entry.Name, archiveWorkspace)
-		if !inWorkspace && entry.Name != archiveDatabase && entry.Name != archiveCore {
+		inMedia := mediaFile.MatchString(entry.Name) && entry.Typeflag == tar.TypeReg
+		if !inWorkspace && !inMedia && entry.Name != archiveDatabase && entry.Name != archiveCore {
 			return done, fmt.Errorf("it holds %q and is not a backup of klawbot", entry.Name)
 		}
 		if err := archive.Keep(entry.Name, entry.Size); err != nil {

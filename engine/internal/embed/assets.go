@@ -130,12 +130,34 @@ func neededOn(system, processor, model string) ([]Asset, error) {
 	if !ok {
 		return nil, fmt.Errorf("no model %q to bring; the known ones are %v", model, ModelNames())
 	}
+	library, err := libraryOn(system, processor)
+	if err != nil {
+		return nil, fmt.Errorf("%w; keyword search only", err)
+	}
+	return append([]Asset{library}, files...), nil
+}
+
+// Library is the runtime library of this system.
+func Library() (Asset, error) { return libraryOn(runtime.GOOS, runtime.GOARCH) }
+
+func libraryOn(system, processor string) (Asset, error) {
 	library, ok := libraries[system+"/"+processor]
 	if !ok {
-		return nil, fmt.Errorf("no ONNX Runtime is published for %s/%s; keyword search only", system, processor)
+		return Asset{}, fmt.Errorf("no ONNX Runtime is published for %s/%s", system, processor)
 	}
 	library.Path = libraryName(system)
-	return append([]Asset{library}, files...), nil
+	return library, nil
+}
+
+// FindFile is the place of a file of assets: the first folder that has it wins. The
+// error names the file and is fs.ErrNotExist.
+func FindFile(dirs []string, name string) (string, error) {
+	for _, d := range dirs {
+		if file := filepath.Join(d, filepath.FromSlash(name)); exists(file) {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 }
 
 // Check reports whether a folder of assets has the file: fs.ErrNotExist if not, another

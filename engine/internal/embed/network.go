@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"slices"
-	"sync"
 
 	ort "github.com/yalue/onnxruntime_go"
+
+	"klawbot/engine/internal/onnx"
 )
 
 // network is a loaded ONNX graph that turns token ids into one vector a token.
@@ -18,38 +18,11 @@ type network struct {
 	inputs  []string // in the order of the graph
 }
 
-// environment is the library, which a process loads once and keeps.
-var environment struct {
-	sync.Mutex
-	library string
-}
-
-// openEnvironment loads the library.
-func openEnvironment(library string) error {
-	environment.Lock()
-	defer environment.Unlock()
-	if environment.library != "" {
-		if environment.library != library {
-			return fmt.Errorf("the ONNX Runtime %s is loaded already; restart klawbot to use %s", environment.library, library)
-		}
-		return nil
-	}
-	if _, err := os.Stat(library); err != nil {
-		return fmt.Errorf("the ONNX Runtime library: %w", err)
-	}
-	ort.SetSharedLibraryPath(library)
-	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
-		return fmt.Errorf("the ONNX Runtime library %s: %w", library, err)
-	}
-	environment.library = library
-	return nil
-}
-
 func openNetwork(library, file string, threads int) (_ *network, err error) {
-	if err := openEnvironment(library); err != nil {
+	if err := onnx.Load(library); err != nil {
 		return nil, err
 	}
-	options, err := sessionOptions(threads)
+	options, err := onnx.Options(threads)
 	if err != nil {
 		return nil, err
 	}
@@ -100,24 +73,6 @@ func openUnusual(file string, options *ort.SessionOptions) (*network, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return n, nil
-}
-
-// sessionOptions keep the processor free for others: no spinning threads.
-func sessionOptions(threads int) (*ort.SessionOptions, error) {
-	o, err := ort.NewSessionOptions()
-	if err != nil {
-		return nil, err
-	}
-	err = errors.Join(
-		o.SetIntraOpNumThreads(threads),
-		o.SetInterOpNumThreads(1),
-		o.SetMemPattern(false), // of no use where every batch has another shape
-		o.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"),
-	)
-	if err != nil {
-		return nil, errors.Join(err, o.Destroy())
-	}
-	return o, nil
 }
 
 // The most of one computation: texts, and ids with those that fill short texts

@@ -103,16 +103,20 @@ func (e *Tokens) Message(m llm.Message) int {
 		}
 		if r := b.Result; r != nil && len(r.Text) >= longText {
 			n += e.Text(r.Text)
-			b.Result = &llm.ToolResult{}
+			b.Result = &llm.ToolResult{Images: r.Images}
 		}
 		n += llm.EstimateMessage(llm.Message{Blocks: []llm.Block{b}}) - llm.EstimateMessage(llm.Message{})
 	}
 	return n
 }
 
-// Learn compares the estimate of a request with what the provider counted.
+// Words is Message without pictures, which leave a conversation before its words do.
+func (e *Tokens) Words(m llm.Message) int { return e.Message(m) - llm.EstimateImages([]llm.Message{m}) }
+
+// Learn compares the estimate of a request with what the provider counted. What pictures
+// take differs too much between models.
 func (e *Tokens) Learn(m model.Candidate, a model.Answer) {
-	if !a.Result.InputCut && a.Result.Usage.Input > 0 {
+	if !a.Result.InputCut && a.Result.Usage.Input > 0 && !llm.HasPictures(a.Sent.Messages) {
 		e.learn(m.Key(), e.request(a.Sent), a.Result.Usage.Input)
 	}
 }

@@ -388,7 +388,7 @@ func TestManyJobsDueTogether(t *testing.T) {
 
 // TestDaysOfRestarts lets 200 daily jobs run for days while the bot is dropped
 // between any two calls of the store, again and again. The long form has 30 days.
-func TestDaysOfRestarts(t *testing.T) { daysOfRestarts(t, 8) }
+func TestDaysOfRestarts(t *testing.T) { daysOfRestarts(t, 4) }
 
 func daysOfRestarts(t *testing.T, days int) {
 	const many = 200

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -58,6 +59,7 @@ type Block struct {
 	Call     *ToolCall   `json:"call,omitempty"`
 	Result   *ToolResult `json:"result,omitempty"`
 	Extra    *Extra      `json:"extra,omitempty"`
+	Image    *Image      `json:"image,omitempty"`
 }
 
 // Extra is what a provider sent beside what is known of a message, such as signatures.
@@ -105,6 +107,8 @@ type ToolResult struct {
 	Failed bool   `json:"failed,omitempty"`
 	// Others says that the text may hold words of people who are no owners.
 	Others bool `json:"others,omitempty"`
+	// Images come with the text.
+	Images []Image `json:"images,omitempty"`
 }
 
 // PlainText joins the text blocks.
@@ -145,6 +149,8 @@ type Request struct {
 	Window int
 	// Stream asks for the answer in pieces.
 	Stream bool
+	// Open opens the file of a picture by its sum; nil: words stand for all pictures.
+	Open func(sum string) (io.ReadCloser, error)
 }
 
 // Tool is what a model is told about a tool.
@@ -225,7 +231,7 @@ const (
 	BadRequest      ErrorKind = "bad_request"
 	// NotFound: the endpoint does not know the model.
 	NotFound ErrorKind = "not_found"
-	// Unsupported: the model lacks what Feature names (tools, image,
+	// Unsupported: the model lacks what Feature names (tools, Images, ImageSize,
 	// ToolSchema, a parameter).
 	Unsupported ErrorKind = "unsupported"
 	Refused     ErrorKind = "refused"
@@ -239,6 +245,12 @@ const (
 // ToolSchema is the Feature of an error about the parameters of a tool that the
 // server cannot read.
 const ToolSchema = "the schema of a tool"
+
+// Features of errors about pictures: the model takes none, or not this one.
+const (
+	Images    = "image"
+	ImageSize = "the size of an image"
+)
 
 // Error is a failed model call. Its text is for the log: it carries the
 // provider's words, without keys.

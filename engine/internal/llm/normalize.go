@@ -29,6 +29,9 @@ type Shape struct {
 	// MergeUsers makes one message of user messages that follow each other,
 	// for templates that want the roles to alternate.
 	MergeUsers bool
+	// PicturesApart moves the pictures of results into a message of the user behind
+	// them, for protocols whose results are texts.
+	PicturesApart bool
 	// BridgeAfterTool puts a line of the assistant between tool results and a
 	// user message, for templates that do not take one after the other.
 	BridgeAfterTool bool
@@ -40,6 +43,7 @@ const (
 	noResult    = "Error: the call was interrupted; no result is known"
 	noUser      = "(the conversation continues)"
 	bridge      = "(results read)"
+	apart       = "[pictures of the calls above]"
 	replacement = "\uFFFD"
 )
 
@@ -57,11 +61,17 @@ func Normalize(msgs []Message, s Shape) []Message {
 	for i, m := range msgs {
 		switch m.Role {
 		case RoleUser:
-			out = appendUser(out, Message{RoleUser, textBlocks(m.Blocks)}, s.MergeUsers)
+			out = appendUser(out, Message{RoleUser, userBlocks(m.Blocks)}, s.MergeUsers)
 		case RoleAssistant:
 			a := assistant(m, s, seen)
 			out = appendMerged(out, a)
-			out = appendMerged(out, answers(a.Calls(), results, i))
+			found := answers(a.Calls(), results, i)
+			var pictures Message
+			if s.PicturesApart {
+				pictures = takePictures(found)
+			}
+			out = appendMerged(out, found)
+			out = appendUser(out, pictures, s.MergeUsers)
 		}
 	}
 	if len(out) == 0 || out[0].Role != RoleUser {
@@ -92,6 +102,35 @@ func indexResults(msgs []Message) map[string][]place {
 		}
 	}
 	return index
+}
+
+// userBlocks are what a person wrote and showed. A picture alone needs no words.
+func userBlocks(blocks []Block) []Block {
+	var out []Block
+	for _, b := range blocks {
+		if b.Image != nil {
+			out = append(out, Block{Image: b.Image})
+			continue
+		}
+		out = append(out, textBlocks([]Block{b})...)
+	}
+	return out
+}
+
+// takePictures moves the pictures of results into a message of their own, without
+// blocks where there are none. The results are copies already.
+func takePictures(results Message) Message {
+	m := Message{Role: RoleUser}
+	for _, b := range results.Blocks {
+		for _, i := range b.Result.Images {
+			m.Blocks = append(m.Blocks, Block{Image: &i})
+		}
+		b.Result.Images = nil
+	}
+	if len(m.Blocks) > 0 {
+		m.Blocks = slices.Insert(m.Blocks, 0, Block{Text: apart})
+	}
+	return m
 }
 
 func textBlocks(blocks []Block) []Block {

@@ -76,6 +76,8 @@ func show(msgs []llm.Message) string {
 			switch {
 			case b.Thinking != nil:
 				parts = append(parts, "~"+b.Thinking.Text)
+			case b.Image != nil:
+				parts = append(parts, "<"+b.Image.Sum+">")
 			case b.Call != nil:
 				parts = append(parts, strings.TrimSuffix(b.Call.ID+" "+b.Call.Name+" "+b.Call.Arguments, " {}"))
 			case b.Result != nil:
@@ -127,7 +129,7 @@ func TestNormalize(t *testing.T) {
 			if diff := cmp.Diff(c.want, show(got)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			checkRules(t, got, c.shape.MergeUsers)
+			checkRules(t, got, c.shape)
 		})
 	}
 }
@@ -147,8 +149,9 @@ func TestNormalizeForgetsForeignIDs(t *testing.T) {
 }
 
 // checkRules fails when messages break a promise of Normalize.
-func checkRules(t *testing.T, msgs []llm.Message, merged bool) {
+func checkRules(t *testing.T, msgs []llm.Message, shape llm.Shape) {
 	t.Helper()
+	merged := shape.MergeUsers
 	if len(msgs) == 0 || msgs[0].Role != llm.RoleUser {
 		t.Fatalf("no user message first:\n%s", show(msgs))
 	}
@@ -162,7 +165,7 @@ func checkRules(t *testing.T, msgs []llm.Message, merged bool) {
 			t.Fatalf("message %d: calls and results do not meet:\n%s", i, show(msgs))
 		}
 		if m.Role == llm.RoleTool {
-			checkResults(t, open, m)
+			checkResults(t, open, m, shape.PicturesApart)
 		}
 		open = m.Calls()
 		for _, c := range open {
@@ -171,7 +174,7 @@ func checkRules(t *testing.T, msgs []llm.Message, merged bool) {
 			}
 			ids[c.ID] = true
 		}
-		if len(open) == 0 && m.Role != llm.RoleTool && strings.TrimSpace(m.PlainText()) == "" || !utf8.ValidString(m.PlainText()) {
+		if len(open) == 0 && m.Role != llm.RoleTool && strings.TrimSpace(m.PlainText()) == "" && !llm.HasPictures(msgs[i:i+1]) || !utf8.ValidString(m.PlainText()) {
 			t.Fatalf("message %d is blank or not UTF-8", i)
 		}
 	}
@@ -180,12 +183,15 @@ func checkRules(t *testing.T, msgs []llm.Message, merged bool) {
 	}
 }
 
-func checkResults(t *testing.T, open []llm.ToolCall, m llm.Message) {
+func checkResults(t *testing.T, open []llm.ToolCall, m llm.Message, apart bool) {
 	t.Helper()
 	if len(m.Blocks) != len(open) {
 		t.Fatalf("%d results for %d calls", len(m.Blocks), len(open))
 	}
 	for i, b := range m.Blocks {
+		if len(b.Result.Images) > 0 && apart {
+			t.Fatalf("result %d still has pictures", i)
+		}
 		if b.Result == nil || b.Result.CallID != open[i].ID || strings.TrimSpace(b.Result.Text) == "" || !utf8.ValidString(b.Result.Text) {
 			t.Fatalf("result %d: %+v", i, b.Result)
 		}
@@ -195,13 +201,13 @@ func checkResults(t *testing.T, open []llm.ToolCall, m llm.Message) {
 // FuzzNormalize makes histories out of bytes, two to a block.
 func FuzzNormalize(f *testing.F) {
 	for _, seed := range []string{"", "ab", "u1a2t3", "C1C1R1R1u0", "\x00\x10\x21\x32\x43\x54\x65\x76", "T1C2u3R2C2R2"} {
-		f.Add([]byte(seed), true, true)
-		f.Add([]byte(seed), false, false)
+		f.Add([]byte(seed), true, true, true)
+		f.Add([]byte(seed), false, false, false)
 	}
-	f.Fuzz(func(t *testing.T, data []byte, bridge, merge bool) {
-		shape := llm.Shape{Provider: "p", Model: "m", Replay: llm.ReplayToolTurns, BridgeAfterTool: bridge, MergeUsers: merge}
+	f.Fuzz(func(t *testing.T, data []byte, bridge, merge, apart bool) {
+		shape := llm.Shape{Provider: "p", Model: "m", Replay: llm.ReplayToolTurns, BridgeAfterTool: bridge, MergeUsers: merge, PicturesApart: apart}
 		once := llm.Normalize(random(data), shape)
-		checkRules(t, once, merge)
+		checkRules(t, once, shape)
 		if diff := cmp.Diff(once, llm.Normalize(once, shape)); diff != "" {
 			t.Errorf("not idempotent (-once +twice)\n%s", diff)
 		}
@@ -220,13 +226,20 @@ func random(data []byte) []llm.Message {
 		}
 		m := &msgs[len(msgs)-1]
 		id, text := texts[b%3]+string(rune('0'+b%4)), texts[b%len(texts)]
+		if a&32 != 0 && m.Role == llm.RoleUser {
+			m.Blocks = append(m.Blocks, llm.Block{Image: &llm.Image{Sum: id, Label: text}})
+		}
 		switch a >> 3 & 3 {
 		case 0:
 			m.Blocks = append(m.Blocks, llm.Block{Text: text})
 		case 1:
 			m.Blocks = append(m.Blocks, llm.Block{Call: &llm.ToolCall{ID: id, Name: text, Arguments: arguments[b%len(arguments)]}})
 		case 2:
-			m.Blocks = append(m.Blocks, llm.Block{Result: &llm.ToolResult{CallID: id, Text: text}})
+			r := &llm.ToolResult{CallID: id, Text: text}
+			if b&8 != 0 {
+				r.Images = []llm.Image{{Sum: id, Label: text}}
+			}
+			m.Blocks = append(m.Blocks, llm.Block{Result: r})
 		case 3:
 			m.Blocks = append(m.Blocks, llm.Block{Thinking: &llm.Thinking{Text: text, Provider: "p", Model: texts[b%2] + "m"}})
 		}

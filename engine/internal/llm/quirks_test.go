@@ -58,7 +58,7 @@ var quirks = []struct{ what, shown string }{
 	39: {"calls printed as text", "openai, ollama"},
 	40: {"\"5\" for a number", "tools/TestArgumentsAreFixed"},
 	41: {"results of one round in one message for Anthropic", "anthropic/TestAConversationAsAStrictServerTakesIt"},
-	42: {"images in results", "later: they come with media"},
+	42: {"images in results", "llm/TestPicturesOnTheWire"},
 	43: {"an empty result", "llm/TestNormalize/empty result"},
 	44: {"a result without its call", "llm/TestNormalize/orphan result after a cut, llm/FuzzNormalize"},
 	45: {"a call without its result", "llm/TestNormalize/missing result, engine/TestStopOfTheProcessParksTheTurnAndTheNextOneResumesIt"},
@@ -106,15 +106,15 @@ var quirks = []struct{ what, shown string }{
 	87: {"quota or rate, and waits of days", "openai, anthropic, llm/TestRetry/asks to wait too long, llm/TestRetryAfterIsHonoured, engine/TestAnotherModelAnswersAndThePersonIsToldOnce"},
 	88: {"529, 408, 409, 52x, x-should-retry", "openai, anthropic, ollama"},
 	89: {"pauses and refusals", "openai, anthropic, anthropic/TestGivesUpAnAnswerThatPausesForEver"},
-	90: {"an image that is too big", "later: they come with media"},
-	91: {"a model without images", "openai"},
+	90: {"an image that is too big", "llm/TestRefusalsOfPictures, model/TestPictureThatIsTooLargeIsLeftOut"},
+	91: {"a model without images", "openai, llm/TestRefusalsOfPictures, model/TestModelWithoutVision"},
 	92: {"connections that break", "openai/TestErrorsHideTheKeyAndTheAddress, openai/TestFaultsOfTheNetwork, anthropic/TestFaultsOfTheNetwork, ollama/TestFaultsOfTheNetwork"},
 	93: {"a model that is being loaded", "openai, ollama, llm/TestRetryWaitsWhileAModelLoads, ollama/TestWaitsForAModelThatLoads, engine/TestALoadingModelIsWaitedForVisibly"},
 }
 
 // folders are where the tests of a name are.
 var folders = map[string]string{
-	"llm": ".", "openai": "openai", "anthropic": "anthropic", "ollama": "ollama", "protocol": "protocol", "speech": "speech",
+	"llm": ".", "model": "../model", "openai": "openai", "anthropic": "anthropic", "ollama": "ollama", "protocol": "protocol", "speech": "speech",
 	"store": "../store", "engine": "../..", "tools": "../../../tools", "probe": "../../probe", "config": "../../../cmd/klawbot/internal/config",
 }
 

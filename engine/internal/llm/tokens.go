@@ -31,12 +31,17 @@ func EstimateMessage(m Message) int {
 	for _, b := range m.Blocks {
 		n += Estimate(b.Text)
 		switch {
+		case b.Image != nil:
+			n += b.Image.tokens()
 		case b.Thinking != nil:
 			n += Estimate(b.Thinking.Text)
 		case b.Call != nil:
 			n += perCall + Estimate(b.Call.Name) + Estimate(b.Call.Arguments)
 		case b.Result != nil:
 			n += perCall + Estimate(b.Result.Text)
+			for _, i := range b.Result.Images {
+				n += i.tokens()
+			}
 		}
 	}
 	return n

@@ -23,6 +23,9 @@ func inWords(m Message) Message {
 		case b.Result != nil:
 			out.Role = RoleUser
 			out.Blocks = append(out.Blocks, Block{Text: "(result of the tool " + b.Result.Name + ": " + b.Result.Text + ")"})
+			for _, i := range b.Result.Images {
+				out.Blocks = append(out.Blocks, Block{Image: &i})
+			}
 		default:
 			out.Blocks = append(out.Blocks, b)
 		}

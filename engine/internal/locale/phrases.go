@@ -45,7 +45,21 @@ const (
 	Interrupted
 	SecretLost
 	Unreadable
-	Unheard
+	NoEars
+	MediaTooBig
+	MediaGone
+	MediaTooLong
+	MediaNoWords
+	MediaNoDecoder
+	MediaNoReader
+	MediaScan
+	MediaLocked
+	MediaBroken
+	MediaTooMuch
+	MediaGaveUp
+	MediaPhoto
+	MediaRecording
+	MediaFile
 	ChatLost
 	ChatMuted
 	MayWriteAgain
@@ -74,6 +88,7 @@ const (
 	Status
 	AnsweredBy
 	NoTools
+	NoVision
 	NoSchema
 	InputCut
 	Loading
@@ -252,5 +267,16 @@ const (
 	MCPSignedIn
 	MCPNotSignedIn
 	MCPNoSignIn
+	PersonKnocked
+	GroupKnocked
+	ButtonAllow
+	ButtonIgnore
+	StrangerAllowed
+	StrangerAllowedAt
+	StrangerIgnored
+	StrangerIgnoredAt
+	StrangerUnwritten
+	StrangerDecided
+	StatusKnocked
 	phraseCount
 )

@@ -159,6 +159,9 @@ func (m *Model) Speed(ctx context.Context) (speed Speed, err error) {
 	return Speed(answer.Timings), err
 }
 
+// Sees: the server is started without what it needs for pictures; see llm.Seer.
+func (m *Model) Sees(context.Context, string) (yes, known bool) { return false, true }
+
 // Check says whether the files are there; see llm.Provider. It starts nothing.
 func (m *Model) Check(context.Context) error { return m.config.found().check() }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/vectors"
 )
 
 // signs is the first pass of the vector search: of each vector it knows the
@@ -95,7 +96,7 @@ const alike = 6
 // sign that it has in the chunk ("asymmetric distance": Gordo, Perronnin et al.,
 // Asymmetric Distances for Binary Embeddings, 2011).
 func (s *signs) nearest(query []float32, limit int, open func(chat) bool, allow func(store.ChunkID) bool) []sign {
-	places := s.differLeast(packed(store.Signs(query), s.words), alike*limit, open, allow)
+	places := s.differLeast(packed(vectors.Signs(query), s.words), alike*limit, open, allow)
 	w := newWeights(query, s.words)
 	type weighed struct {
 		place  int

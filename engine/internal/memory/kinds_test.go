@@ -121,6 +121,25 @@ func TestSearchFindsNamesWithSigns(t *testing.T) {
 	})
 }
 
+// TestSearchFindsNumbersWithTheirWords: a number that belongs to a word is found whether
+// there is a space between them or not.
+func TestSearchFindsNumbersWithTheirWords(t *testing.T) {
+	texts := []string{"the plumber comes at 3pm", "tea with Anna at 4 pm", "the iPhone 15 is in the drawer", "Ben sold his iphone14", "the flour has 5kg", "Raum 12 ist frei", "15 apples", "flight LH 1234 at gate B22", "the Wi\u2011Fi code"}
+	testSearches(t, []search{
+		{name: "hour, apart", query: "3 pm", texts: texts, want: []int{0}, first: true},
+		{name: "hour, together", query: "4pm", want: []int{1}, first: true},
+		{name: "model, together", query: "iphone15", want: []int{2}, first: true},
+		{name: "model, apart", query: "iPhone 14", want: []int{3}, first: true},
+		{name: "model, as written", query: "iPhone 15", want: []int{2}, first: true},
+		{name: "weight", query: "5 kg", want: []int{4}, first: true},
+		{name: "room", query: "Raum12", want: []int{5}, first: true},
+		{name: "flight", query: "LH1234", want: []int{7}, first: true},
+		{name: "gate", query: "B 22", want: []int{7}, first: true},
+		{name: "hyphen without a break", query: "wifi", want: []int{8}},
+		{name: "the number alone", query: "15", want: []int{2, 6}},
+	})
+}
+
 func TestSearchFindsNumbers(t *testing.T) {
 	numbers := []string{
 		"plumber: +49 170 1234567", "dentist 0316/98 76 54", "release 1.2.3 is out", "release 1.3.2 is planned", "the visit is on 2026-11-29", "passport until 29.11.2031",

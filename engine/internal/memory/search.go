@@ -114,6 +114,13 @@ func (m *Memory) SearchEach(ctx context.Context, q Query, scopes ...store.Scope)
 			}
 		}
 		for i, scope := range scopes {
+			none, err := noneOf(tx, scope)
+			if err != nil {
+				return err
+			}
+			if none {
+				continue
+			}
 			q.Scope = scope
 			if found[i], err = m.search(tx, q, words, asked); err != nil {
 				return err
@@ -122,6 +129,16 @@ func (m *Memory) SearchEach(ctx context.Context, q Query, scopes ...store.Scope)
 		return nil
 	})
 	return found, err
+}
+
+// noneOf reports whether nothing is kept of the kinds of a scope. A search would look at
+// all messages with the words to find that out. Of messages there always are some.
+func noneOf(tx *store.Tx, s store.Scope) (bool, error) {
+	if len(s.Kinds) == 0 || slices.Contains(s.Kinds, store.KindMessage) {
+		return false, nil
+	}
+	any, err := tx.Index().Any(s)
+	return !any, err
 }
 
 // candidate is a chunk on its way to a hit.
@@ -140,8 +157,11 @@ func (m *Memory) search(tx *store.Tx, q Query, words wanted, asked question) ([]
 	vector := asked.vector
 	found := map[store.ChunkID]*candidate{}
 	limit := keywordCandidates
-	if vector != nil && m.manyVectors() {
+	switch {
+	case vector != nil && m.manyVectors():
 		limit = fewCandidates
+	case vector == nil && len(q.Scope.Kinds) > 0 && !slices.Contains(q.Scope.Kinds, store.KindMemory):
+		limit = q.TopK // the words alone decide, and nothing is left out as said twice
 	}
 	matches, err := tx.Index().MatchTerms(words.terms, q.Scope, limit, maxMatches)
 	if err != nil {

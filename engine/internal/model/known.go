@@ -37,6 +37,7 @@ type facts struct {
 	toolless bool
 	// unreadable are the tools that its server cannot read.
 	unreadable map[string]bool
+	sight      sight
 }
 
 // of returns what is known of a model, to be read or changed. mu is held.
@@ -130,10 +131,10 @@ func AnotherHelps(err error) bool {
 	return true
 }
 
-// refusesTools reports whether a model cannot call tools at all.
-func refusesTools(err error) bool {
+// refusesFeature reports whether a model cannot do something at all.
+func refusesFeature(err error, feature string) bool {
 	fail, ok := errors.AsType[*llm.Error](err)
-	return ok && fail.Kind == llm.Unsupported && fail.Feature == "tools"
+	return ok && fail.Kind == llm.Unsupported && fail.Feature == feature
 }
 
 // Notice is something that a person is told once in a session.
@@ -152,6 +153,7 @@ const (
 	noticeTools
 	noticeSchema
 	noticeCut
+	noticeVision
 )
 
 type noticeKey struct {

@@ -7,6 +7,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -20,7 +21,7 @@ import (
 	"klawbot/internal/redact"
 )
 
-// Config is what New needs. All of it is required, but for Measure.
+// Config is what New needs. All of it is required, but for Measure and Open.
 type Config struct {
 	Store *store.Store
 	// HTTP is the client for providers.
@@ -33,7 +34,9 @@ type Config struct {
 	Dir string
 	// Measure counts the calls of the provider with a name; nil counts none.
 	Measure func(name string, p llm.Provider) llm.Provider
-	Log     *slog.Logger
+	// Open opens the file of a picture, by its sum; nil: there are none.
+	Open func(sum string) (io.ReadCloser, error)
+	Log  *slog.Logger
 }
 
 // Client calls models. Only one process calls models on a data folder.
@@ -83,6 +86,8 @@ type Call struct {
 	Turn store.TurnID
 	// Person says that a person waits: people come before jobs.
 	Person bool
+	// NoPictures says that the model may not get the pictures of the request.
+	NoPictures bool
 	// Within refuses an attempt, nil none.
 	Within func(context.Context) error
 	// OnText gets the text of the answer as far as it is known, again from its
@@ -105,6 +110,8 @@ type Answer struct {
 	Usage []store.Usage
 	// Notices are what the person is to be told, once in a session: see News.
 	Notices []Notice
+	// Unseen says that words stood for the pictures of the request.
+	Unseen bool
 }
 
 // Ask asks a model, with retries, for no more than it is able to.
@@ -114,7 +121,7 @@ func (c *Client) Ask(ctx context.Context, call Call) (Answer, error) {
 		return Answer{}, fmt.Errorf("model %s: %w", call.Name, err)
 	}
 	a := asking{Call: call, client: c, settings: c.config.Settings(), provider: provider}
-	a.answer.Result, err = a.able(ctx, call.Request)
+	a.answer.Result, err = a.seen(ctx, call.Request)
 	if a.answer.Result.InputCut {
 		a.tell(noticeCut, call.Name, locale.InputCut, call.Name)
 	}
@@ -139,7 +146,7 @@ func (a *asking) tell(kind noticeKind, what string, p locale.Phrase, args ...any
 func (a *asking) able(ctx context.Context, r llm.Request) (llm.Result, error) {
 	if !a.client.known.toolless(a.Key(), false) {
 		result, err := a.readable(ctx, r)
-		if len(r.Tools) == 0 || !refusesTools(err) {
+		if len(r.Tools) == 0 || !refusesFeature(err, "tools") {
 			return result, err
 		}
 		a.Log.Warn("model has no tools", "model", a.Name, "err", err)
@@ -183,6 +190,7 @@ func (a *asking) attempt(ctx context.Context, r llm.Request, within func(context
 			return llm.Result{}, err
 		}
 	}
+	r.Open = a.client.config.Open
 	a.answer.Sent = r
 	var text, thinking strings.Builder // joined once, however many pieces come
 	if onText != nil {

@@ -45,7 +45,9 @@ type providers struct {
 type built struct {
 	from     string
 	provider llm.Provider
-	close    func()
+	// seer is the same without what counts its calls, nil where it cannot tell what sees.
+	seer  llm.Seer
+	close func()
 	// local is the provider if it runs on this machine.
 	local *localmodel.Model
 }
@@ -81,8 +83,9 @@ func (p *providers) get(m settings.Model) (llm.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
+	seer, _ := provider.(llm.Seer)
 	old := p.kept[name].close
-	kept := built{from: string(from), close: func() {}}
+	kept := built{from: string(from), seer: seer, close: func() {}}
 	if c, ok := provider.(interface{ Close() }); ok {
 		kept.close = c.Close
 	}
@@ -109,6 +112,16 @@ func (p *providers) local() (states []localmodel.State) {
 		}
 	}
 	return states
+}
+
+// seer returns what knows whether a model sees, nil for nothing.
+func (p *providers) seer(m settings.Model) (llm.Seer, error) {
+	if _, err := p.get(m); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.kept[m.Provider+"\x00"+m.Name].seer, nil
 }
 
 // Close ends the models that run on this machine.

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -19,10 +18,7 @@ const trialTokens = 16
 
 // refusesSchema reports whether a server cannot read what a tool takes. It does
 // not say which tool's.
-func refusesSchema(err error) bool {
-	fail, ok := errors.AsType[*llm.Error](err)
-	return ok && fail.Kind == llm.Unsupported && fail.Feature == llm.ToolSchema
-}
+func refusesSchema(err error) bool { return refusesFeature(err, llm.ToolSchema) }
 
 // schemaOf identifies a tool as it is described now.
 func schemaOf(t llm.Tool) string { return t.Name + "\x00" + string(t.Parameters) }

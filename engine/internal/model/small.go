@@ -48,20 +48,25 @@ func Small(s settings.Settings) (Candidate, bool) {
 // AskSmall makes one model call beside the turns, within the budget, and stores what it
 // took.
 func (c *Client) AskSmall(ctx context.Context, call Call) (llm.Result, error) {
+	answer, err := c.askBeside(ctx, call)
+	return answer.Result, err
+}
+
+func (c *Client) askBeside(ctx context.Context, call Call) (Answer, error) {
 	provider, err := c.providers.get(call.Model)
 	if err != nil {
-		return llm.Result{}, err
+		return Answer{}, err
 	}
 	call.Log = c.config.Log
 	a := asking{Call: call, client: c, settings: c.config.Settings(), provider: provider}
-	result, err := a.repeated(ctx, call.Request)
+	a.answer.Result, err = a.seen(ctx, call.Request)
 	if len(a.answer.Usage) > 0 {
 		stored := c.config.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error { return AddUsage(tx, a.answer.Usage) })
 		if stored != nil {
 			c.config.Log.Error("usage not stored", "turn", call.Turn, "err", stored)
 		}
 	}
-	return result, err
+	return a.answer, err
 }
 
 // AddUsage stores what calls took.
@@ -108,15 +113,23 @@ func (c *Client) Extract(ctx context.Context, by tools.Call, question, text stri
 
 // AskFor makes one model call that belongs to a tool call. Its errors are for people.
 func (c *Client) AskFor(ctx context.Context, by tools.Call, m Candidate, r llm.Request) (string, error) {
-	result, err := c.AskSmall(ctx, Call{Candidate: m, Request: r, Turn: store.TurnID(by.Turn), Person: by.Origin == tools.OriginPerson})
+	answer, err := c.askForCall(ctx, by, m, r)
+	return answer.Result.Message.PlainText(), err
+}
+
+func (c *Client) askForCall(ctx context.Context, by tools.Call, m Candidate, r llm.Request) (Answer, error) {
+	answer, err := c.askBeside(ctx, Call{Candidate: m, Request: r, Turn: store.TurnID(by.Turn), Person: by.Origin == tools.OriginPerson})
 	if over, is := errors.AsType[*BudgetError](err); is {
-		return "", errors.New(over.Text)
+		return Answer{}, errors.New(over.Text)
 	}
 	if fail, is := errors.AsType[*llm.Error](err); is {
 		s := c.config.Settings()
-		return "", errors.New(locale.ModelError(s.Language, fail, m.Name, s.Zone()))
+		return Answer{}, errors.New(locale.ModelError(s.Language, fail, m.Name, s.Zone()))
 	}
-	return c.config.Redact.Text(result.Message.PlainText()), err
+	for i := range answer.Result.Message.Blocks {
+		answer.Result.Message.Blocks[i].Text = c.config.Redact.Text(answer.Result.Message.Blocks[i].Text)
+	}
+	return answer, err
 }
 
 // extraction is the request about one piece of a text.

@@ -26,12 +26,14 @@ const uploadWithin = 6 * time.Minute
 // attempt tries to deliver a row once and stores what came of it. A send takes
 // its place in the chat's pace and is then marked before it is written, so that
 // a crash in between leaves a row in doubt and not a second message; an edit can
-// be repeated and needs no mark. The row is written down even when ctx has ended.
-func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
+// be repeated and needs no mark. The row is written down even when ctx has ended. alone
+// says that nothing else waited at its address then.
+func (d *Outbox) attempt(ctx context.Context, o store.Out) (now store.Out, alone bool, err error) {
 	var part gateway.Part
 	if err := json.Unmarshal(o.Body, &part); err != nil {
 		o.State, o.Note = store.OutboxDead, err.Error()
-		return d.write(ctx, o)
+		now, err = d.write(ctx, o)
+		return now, false, err
 	}
 	if o.State == store.OutboxSending && o.Edit == 0 {
 		// The last process died between the request and its answer.
@@ -46,7 +48,7 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience(part))
 	defer cancel()
 	to := o.Address
-	err := d.config.Gateway.Pace(ctx, to)
+	err = d.config.Gateway.Pace(ctx, to)
 	part.Paced = true
 	switch {
 	case err != nil:
@@ -67,7 +69,7 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
 		o.State = store.OutboxSending
 		from := o.Address
 		if o, err = d.write(ctx, o); err != nil || o.State != store.OutboxSending {
-			return o, err
+			return o, false, err
 		}
 		if o.Address != from { // it has moved, and so has the message that this one answers
 			to, part.ReplyTo = o.Address, 0
@@ -92,9 +94,9 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
 		d.config.Log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
 	}
 	d.config.Attempted(o)
-	o, err = d.settle(ctx, o, from, beside)
+	o, alone, err = d.settle(ctx, o, from, beside)
 	lifecycle.CrashPoint("outbox.settled")
-	return o, err
+	return o, alone, err
 }
 
 // locate finds the file that a part carries, if it carries one that waits.
@@ -256,24 +258,30 @@ func (d *Outbox) write(ctx context.Context, o store.Out) (now store.Out, err err
 }
 
 // settle is write for what has happened already at an address, so it outlives a full
-// disk: otherwise what arrived would be sent again.
-func (d *Outbox) settle(ctx context.Context, o store.Out, from gateway.Address, beside []store.Out) (now store.Out, err error) {
+// disk: otherwise what arrived would be sent again. alone says that nothing waits at the
+// address: to read it here saves the courier a look.
+func (d *Outbox) settle(ctx context.Context, o store.Out, from gateway.Address, beside []store.Out) (now store.Out, alone bool, err error) {
 	var after func()
 	err = d.config.Life.Persist(context.WithoutCancel(ctx), gateway.Address{}, func(tx *store.Tx) (err error) {
 		var took bool
-		after = nil
+		after, alone = nil, false
 		if now, took, err = change(tx, o, from); err != nil || !took {
 			return err // another settled it, with what belongs beside it
 		}
 		if after, err = d.config.Settled(tx, now); err != nil {
 			return err
 		}
-		return tx.Outbox().AddOutsBehind(now, beside)
+		if err = tx.Outbox().AddOutsBehind(now, beside); err != nil {
+			return err
+		}
+		waiting, err := tx.Outbox().PendingOut(&now.Address, 1)
+		alone = len(waiting) == 0
+		return err
 	})
 	if err == nil && after != nil {
 		after()
 	}
-	return now, err
+	return now, alone, err
 }
 
 // change stores a row, and returns what it is then. took is false when it was settled

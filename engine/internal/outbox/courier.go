@@ -73,8 +73,9 @@ func (d *Outbox) more(a gateway.Address, c *courier, ended bool) bool {
 }
 
 // deliver delivers a row until it is settled, or belongs to another address. It
-// returns false when ctx ended.
+// returns false when ctx ended, or nothing else waits: what is added later is announced.
 func (d *Outbox) deliver(ctx context.Context, o store.Out) bool {
+	alone := false
 	// What an earlier process left in doubt is no sign of an outage: it is repeated as
 	// soon as the channel works.
 	at, doubt := o.Address, time.Time{}
@@ -85,8 +86,9 @@ func (d *Outbox) deliver(ctx context.Context, o store.Out) bool {
 		if o.State == store.OutboxNew {
 			doubt = time.Now()
 		}
-		next, err := d.attempt(ctx, o)
-		if err != nil {
+		var next store.Out
+		var err error
+		if next, alone, err = d.attempt(ctx, o); err != nil {
 			d.config.Life.LogUnstored(ctx, "outbox row not written", err, "key", o.Key)
 			if store.Unwritable(err) { // the answer waits for the mark that it is being sent
 				d.config.Life.TellUnstored(ctx, o.Address, 0)
@@ -99,13 +101,13 @@ func (d *Outbox) deliver(ctx context.Context, o store.Out) bool {
 		stopped := next.State == store.OutboxNew && next.NotBefore.IsZero() && next.Attempts > o.Attempts
 		if o = next; o.Address != at {
 			d.Notify(o.Address)
-			break
+			return true
 		}
 		if stopped {
 			wait.For(ctx, retryMax)
 		}
 	}
-	return true
+	return !alone
 }
 
 // untilDue is how long a row has to wait yet. A row that was made in the future

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -89,6 +90,9 @@ func ResultRows(g *gateway.Gateway, c tools.Call, r tools.Result) ([]store.Out, 
 			d, err := Document(m.File.Name, m.File.MIME, m.File.Path)
 			if err != nil {
 				return nil, err
+			}
+			if m.File.Voice > 0 {
+				d.As, d.Seconds = gateway.AsVoice, int((m.File.Voice + time.Second/2).Seconds())
 			}
 			parts = withFile(d, parts)
 		}

@@ -21,6 +21,8 @@ type moment struct {
 	place      *time.Location
 	placeWords string
 	repeat     *repeat
+	// behindClock: the words before are a time of the day.
+	behindClock bool
 	// beginning: the moment is read at the beginning of a text.
 	beginning bool
 	err       error
@@ -186,8 +188,8 @@ func (m moment) base(now time.Time, zone *time.Location) (time.Time, error) {
 // monday is the first day of a day's week.
 func monday(day time.Time) time.Time { return day.AddDate(0, 0, -(int(day.Weekday())+6)%7) }
 
-// weekdayAfter is "Friday in two weeks": the Friday of the week that is two weeks ahead.
-// Another span must lead to that weekday.
+// weekdayAfter is "Friday in two weeks": the Friday of the week that is two weeks ahead,
+// if none is nearer to that day. Another span must lead to that weekday.
 func (m moment) weekdayAfter(local time.Time, clock time.Duration, zone *time.Location) (time.Time, error) {
 	weekday := m.weekdays.from(0)
 	there := times.Midnight(addMonths(local, m.months).AddDate(0, 0, m.days))
@@ -195,7 +197,11 @@ func (m moment) weekdayAfter(local time.Time, clock time.Duration, zone *time.Lo
 	case m.after != 0:
 		return time.Time{}, &UnclearError{Why: DoubtWords}
 	case m.months == 0 && m.days%7 == 0:
-		there = monday(there).AddDate(0, 0, (weekday+6)%7)
+		day := monday(there).AddDate(0, 0, (weekday+6)%7)
+		if off := int(day.Sub(there).Hours() / 24); off < -3 || off > 3 { // another one is nearer
+			return time.Time{}, &UnclearError{Why: DoubtWords}
+		}
+		there = day
 	case int(there.Weekday()) != weekday:
 		return time.Time{}, &UnclearError{Why: DoubtWeekday, Words: there.Format(time.DateOnly), weekday: there.Weekday()}
 	}

@@ -17,6 +17,7 @@ func read(words []word, beginning bool) (m moment, n int) {
 		if n > 0 && strings.HasSuffix(words[n-1].raw, ":") {
 			break // "on Friday: Friday prayers"
 		}
+		clocks := len(m.clocks)
 		taken := readRepeat(&m, words[n:])
 		if taken == 0 {
 			taken = readSpan(&m, words[n:], beginning && n == 0)
@@ -31,6 +32,7 @@ func read(words []word, beginning bool) (m moment, n int) {
 			break
 		}
 		n += taken
+		m.behindClock = len(m.clocks) > clocks
 	}
 	if m.err == nil && !m.complete() {
 		return moment{}, 0
@@ -819,11 +821,31 @@ func readPart(m *moment, w []word) int {
 	if n == 0 {
 		return 0
 	}
+	if n == 1 && m.behindClock && startsText(w) {
+		if !m.otherWith(partWords[w[0].text]) {
+			return 0
+		}
+		m.err = &UnclearError{Words: phrase(w[:min(2, len(w))], nil)} // "at 9 evening dress"
+		return n
+	}
 	m.part, m.isPart = partWords[at(w, n-1)], true
 	if w[0].text == "this" && !m.dated() {
 		m.isDay = true
 	}
 	return n
+}
+
+// startsText reports whether a part of the day may be the first word of what follows the
+// time: "morning run", "evening dress".
+func startsText(w []word) bool {
+	return anyOf(w[0].text, "morning afternoon evening night") && len(w) > 1 && !strings.HasSuffix(w[0].raw, ",") &&
+		!strings.HasSuffix(w[0].raw, ":") && !isJoint(w[1].text) && timeAt(w[1:]) == 0
+}
+
+// otherWith reports whether a part of the day makes the clock another one.
+func (m *moment) otherWith(part time.Duration) bool {
+	clock := m.clocks[len(m.clocks)-1]
+	return !m.twelve && clock <= 12*time.Hour && (part != morning || clock == 12*time.Hour) && (part != afternoon || clock < 12*time.Hour)
 }
 
 // partAt is how many words say a part of the day.

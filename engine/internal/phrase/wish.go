@@ -239,8 +239,11 @@ func leading(m moment, rest []word) int {
 	if !m.exact() && anyOf(w, beforeWords+" after past после of") && w != "by" {
 		return 2 // "10 minutes before lunch", "two days after the party"
 	}
-	if anyOf(w, "after") && at(rest, 1) == "next" || anyOf(w, "ago later earlier sooner назад раньше позже спустя минус minus plus плюс") {
+	if anyOf(w, "after") && at(rest, 1) == "next" || anyOf(w, "ago later earlier sooner назад раньше позже спустя") {
 		return 1
+	}
+	if anyOf(w, "minus минус plus плюс") && len(rest) > 1 && (strings.IndexFunc(rest[1].text, unicode.IsDigit) == 0 || readLengths(&moment{}, rest[1:], true) > 0) {
+		return 2 // "at 9 plus 30 minutes", but not "plus one"
 	}
 	if m.repeat != nil && (anyOf(w, "except excluding but кроме until till до for") || w == "for") {
 		return 2
@@ -263,8 +266,8 @@ func leading(m moment, rest []word) int {
 	if n := aroundWeeks(rest); n > 0 {
 		return n
 	}
-	if clockRange.MatchString(w) || genitiveTime(w) {
-		return 1 // "tomorrow 9-10", «в 15:00 понедельника»
+	if clockRange.MatchString(w) || roughClock.MatchString(w) || genitiveTime(w) {
+		return 1 // "tomorrow 9-10", "tomorrow 9ish", «в 15:00 понедельника»
 	}
 	if unitWords[w] >= week && m.weekdays != 0 {
 		return 1 // "Friday week"
@@ -350,6 +353,9 @@ func aroundWeeks(rest []word) int {
 	}
 	return 0
 }
+
+// roughClock is a time of the day that is not exact.
+var roughClock = regexp.MustCompile(`^(?:[~≈]\d{1,2}(?:[:.]\d{2})?(?:am|pm)?|\d{1,2}(?:[:.]\d{2})?(?:am|pm)?-?ish)$`)
 
 // clockRange are two times of a day, or a number in doubt: "9-10", "9am-10am", "9/10".
 var clockRange = regexp.MustCompile(`^\d{1,2}(?:[:.]\d{2})?(?:am|pm)?[-/]\d{1,2}(?:[:.]\d{2})?(?:am|pm)?$`)

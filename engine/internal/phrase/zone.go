@@ -133,6 +133,8 @@ func readZoneName(m *moment, w []word, whole bool) int {
 		}
 		raw := []rune(w[n].raw)
 		switch {
+		case russian && words == 1 && isStreet(w[n:]):
+			return 0
 		case anyOf(at(w, n+words), "time времени"):
 			m.zone = zone
 			return n + words + 1
@@ -147,7 +149,7 @@ func readZoneName(m *moment, w []word, whole bool) int {
 		}
 		return 0
 	}
-	if russian && n < len(w) && unicode.IsUpper([]rune(w[n].raw)[0]) && unicode.Is(unicode.Cyrillic, []rune(w[n].raw)[0]) {
+	if russian && n < len(w) && unicode.IsUpper([]rune(w[n].raw)[0]) && unicode.Is(unicode.Cyrillic, []rune(w[n].raw)[0]) && !isAdjective(w[n:]) {
 		m.err = &UnclearError{Why: DoubtZone, Words: phrase(w[:n+1], nil)}
 		return n + 1
 	}
@@ -156,4 +158,14 @@ func readZoneName(m *moment, w []word, whole bool) int {
 		return n + 2
 	}
 	return 0
+}
+
+// isAdjective reports an adjective behind «по» without «времени»: «по Невскому».
+func isAdjective(w []word) bool {
+	return (strings.HasSuffix(w[0].text, "ому") || strings.HasSuffix(w[0].text, "ему")) && at(w, 1) != "времени"
+}
+
+// isStreet reports the name of a street or station: «по Московскому проспекту».
+func isStreet(w []word) bool {
+	return isAdjective(w) && anyOf(at(w, 1), "проспекту шоссе бульвару тракту переулку проезду мосту вокзалу району каналу")
 }

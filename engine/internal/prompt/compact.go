@@ -3,6 +3,7 @@ package prompt
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"klawbot/engine/internal/estimate"
@@ -32,7 +33,10 @@ func (w *Window) CompactLater(modelName string, said []store.Message) {
 	}
 	limit := int(w.in.Settings.CompactAt * float64(w.room(modelName)))
 	task := w.task(modelName, keptShare)
-	added := w.builder.tokens.Messages(store.Bodies(w.in.Asked)) + w.builder.tokens.Messages(store.Bodies(said))
+	added := 0
+	for _, m := range slices.Concat(w.in.Asked, said) {
+		added += w.builder.tokens.Words(m.Body)
+	}
 	read := w.read
 	w.builder.config.Life.Go(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, laterWithin)

@@ -21,17 +21,19 @@ func (w *Window) Fit(conv []llm.Message, m model.Candidate) []llm.Message {
 		conv = shrinkResults(conv)
 	}
 	tokens := w.builder.tokens
-	left := tokens.Room(m, w.fixed) - tokens.Messages(w.Past) - tokens.Messages(conv)
+	all := w.images(slices.Concat(w.Past, conv), m.Model.Window())
+	past, conv := all[:len(w.Past)], all[len(w.Past):]
+	left := tokens.Room(m, w.fixed) - tokens.Messages(past) - tokens.Messages(conv)
 	head := w.head()
 	first := head
-	for first < len(w.Past) && (left < 0 || w.Past[first].Role != llm.RoleUser) {
-		left += tokens.Message(w.Past[first])
+	for first < len(past) && (left < 0 || past[first].Role != llm.RoleUser) {
+		left += tokens.Message(past[first])
 		first++
 	}
 	if left < 0 {
 		head = 0
 	}
-	return slices.Concat(w.Past[:head], w.Past[first:], conv)
+	return slices.Concat(past[:head], past[first:], conv)
 }
 
 // head is how many messages the summary is.

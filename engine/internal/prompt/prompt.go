@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"klawbot/engine/internal/corememory"
@@ -147,7 +148,7 @@ func (b *Builder) Build(ctx context.Context, in Input) (*Window, error) {
 		}
 	}
 	if in.Session == 0 {
-		w.Past, _ = w.newest(in.History, w.room(in.Model)-b.tokens.Messages(w.Asked))
+		w.Past, _ = w.newest(in.History, in.Model, w.room(in.Model)-b.tokens.Messages(w.imagesFor(w.Asked, in.Model)))
 	} else if err := w.converse(ctx, past); err != nil {
 		return nil, err
 	}
@@ -210,21 +211,42 @@ func (w *Window) reread(ctx context.Context) (store.Past, error) {
 // of them found room.
 func (w *Window) remember(past store.Past, modelName string, conv []llm.Message) (fits bool) {
 	messages := past.Messages[min(steps(past.Count, w.in.Settings.ContextWindow), len(past.Messages)):]
-	left := w.room(modelName) - w.builder.tokens.Messages(conv)
+	left := w.room(modelName) - w.builder.tokens.Messages(w.imagesFor(conv, modelName))
 	w.Past, w.Summed = nil, past.Summary.ID != 0
 	if w.Summed {
 		w.Past = []llm.Message{summary.Message(past.Summary)}
 		left -= w.builder.tokens.Message(w.Past[0])
 		w.Outside = w.Outside || past.Summary.Outside
 	}
-	newest, fits := w.newest(w.builder.withoutSkills(messages), left)
+	newest, fits := w.newest(withoutDocuments(w.builder.withoutSkills(messages)), modelName, left)
 	w.Past, w.First = append(w.Past, newest...), nothingShown
 	if n := len(newest); n > 0 {
 		w.First = messages[len(messages)-n].ID
+		w.Outside = w.Outside || quote.Outside(store.Bodies(messages[len(messages)-n:]))
 		w.Others = w.Others || slices.ContainsFunc(messages[len(messages)-n:], w.fromOthers)
 	}
 	w.Others = w.Others || w.Summed && w.in.Address.Chat.ID < 0 || slices.ContainsFunc(w.in.Asked, w.fromOthers)
 	return fits
+}
+
+// withoutDocuments are messages of which people's own have the labels of documents, but
+// not their texts.
+func withoutDocuments(messages []store.Message) []store.Message {
+	messages = slices.Clone(messages)
+	for i, m := range messages {
+		if m.Body.Role != llm.RoleUser || !tools.HasForeign(m.Body.PlainText()) {
+			continue
+		}
+		messages[i].Body.Blocks = slices.Clone(m.Body.Blocks)
+		for j := range messages[i].Body.Blocks {
+			b := &messages[i].Body.Blocks[j]
+			b.Text = tools.WithoutDocuments(b.Text)
+		}
+		messages[i].Body.Blocks = slices.DeleteFunc(messages[i].Body.Blocks, func(b llm.Block) bool {
+			return b.Image == nil && b.Call == nil && b.Result == nil && strings.TrimSpace(b.Text) == ""
+		})
+	}
+	return messages
 }
 
 // fromOthers reports whether somebody else than an owner has a part in a message:
@@ -262,8 +284,8 @@ func steps(count, window int) int {
 // tokens. It begins with a message of a person, so that no answer stands there
 // without its question and no result without its call. fits says that nothing
 // was left out for its length.
-func (w *Window) newest(history []store.Message, left int) (newest []llm.Message, fits bool) {
-	bodies := w.dated(history)
+func (w *Window) newest(history []store.Message, modelName string, left int) (newest []llm.Message, fits bool) {
+	bodies := w.imagesFor(w.dated(history), modelName)
 	first := len(history)
 	for first > 0 {
 		left -= w.builder.tokens.Message(bodies[first-1])

@@ -84,6 +84,9 @@ func (w *Window) preselect(ctx context.Context) {
 	for _, t := range find.Preselect(ctx, hidden, w.question(), most, w.nearness()) {
 		w.shown.add(t.Spec().Name)
 	}
+	if llm.HasPictures(w.Asked) && w.tool(ImageLook) != nil {
+		w.shown.add(ImageLook)
+	}
 }
 
 // nearness compares by meaning, unless so many turns run that their vectors would take
@@ -162,7 +165,7 @@ func (w *Window) tool(name string) tools.Tool {
 // that seem to be of use, the one that finds others, and what that has found.
 func (w *Window) fitting() []tools.Tool {
 	others := slices.DeleteFunc(slices.Clone(w.in.Tools), func(o tools.Tool) bool { return o.Spec().Name == find.SearchName })
-	limit := w.in.Settings.MaxShownTools
+	limit := w.in.Settings.Models.MaxShownTools
 	if limit <= 0 || len(others) <= limit {
 		return others
 	}

@@ -53,6 +53,9 @@ func Message(m gateway.Message) string {
 // what it answers or forwards, or what a tool has found.
 func PassesOn(m llm.Message) bool {
 	if m.Role == llm.RoleUser {
+		if tools.HasForeign(m.PlainText()) {
+			return true
+		}
 		for line := range strings.Lines(m.PlainText()) {
 			if !strings.HasPrefix(line, replyMark+itself+": ") {
 				return strings.HasPrefix(line, replyMark) || strings.HasPrefix(line, forwardMark)
@@ -68,9 +71,11 @@ func HoldsOthers(m store.Message, chat int64) bool {
 	return PassesOn(m.Body) || m.Body.Role == llm.RoleUser && chat != 0 && m.Sender != chat
 }
 
-// Outside reports whether a conversation holds text that tools brought from outside.
+// Outside reports whether a conversation holds text that tools brought from outside, or
+// that came in files.
 func Outside(conv []llm.Message) bool {
 	return slices.ContainsFunc(conv, func(m llm.Message) bool {
-		return slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Result != nil && tools.FromOutside(b.Result.Text) })
+		return slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Result != nil && tools.FromOutside(b.Result.Text) }) ||
+			m.Role == llm.RoleUser && tools.HasForeign(m.PlainText())
 	})
 }

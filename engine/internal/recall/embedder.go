@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"klawbot/engine/internal/embed"
@@ -28,6 +29,9 @@ type embedder struct {
 	assets   []string
 	http     *http.Client
 	secrets  *redact.Set
+
+	// foreign says that most stored texts are not English, see settings.Embedding.
+	foreign atomic.Bool
 
 	mu     sync.Mutex
 	now    settings.Embedding // guarded by mu
@@ -54,7 +58,7 @@ var _ memory.Embedder = (*embedder)(nil)
 func (e *embedder) current() (memory.Embedder, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	wanted := e.settings()
+	wanted := fitting(e.settings(), e.foreign.Load())
 	again := false
 	if time.Since(e.looked) > lookAgain {
 		again = e.why != nil || e.missing != "" && e.arrived(wanted)

@@ -1,10 +1,13 @@
 package recall
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,6 +37,9 @@ func speaking(language, dir string, open func() (*store.Store, error)) *Memory {
 	s := settings.Settings{}
 	s.Memory.Embedding.Type = "onnx"
 	s.Memory.Embedding.Model, s.Memory.Embedding.Fallback = embed.ModelFor(language)
+	if language == "en" {
+		s.Memory.Embedding.Foreign = embed.Multilingual
+	}
 	return New(Config{Dir: dir, Assets: []string{dir}, Settings: func() settings.Settings { return s }, Open: open, Log: slog.New(slog.DiscardHandler)})
 }
 
@@ -63,19 +69,15 @@ func TestFallbackUntilTheModelOfTheLanguageIsThere(t *testing.T) {
 	})
 }
 
-// TestAdviceForTextsInOtherLanguages: it comes when most texts are, and the model is
-// for English.
-func TestAdviceForTextsInOtherLanguages(t *testing.T) {
-	dir := t.TempDir()
-	assets(t, dir, embed.LibraryName(), "e5-small-v2/model.onnx", "e5-small-v2/tokenizer.json", "multilingual-e5-small/model.onnx", "multilingual-e5-small/tokenizer.json")
+// texts is a database with the means to add memories to it.
+func texts(t *testing.T, dir string) (db *store.Store, add func(n int, text string)) {
+	t.Helper()
 	db, err := store.Open(t.Context(), store.Config{Dir: dir, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	open := func() (*store.Store, error) { return db, nil }
-	r := speaking("en", dir, open)
-	add := func(n int, text string) {
+	t.Cleanup(func() { _ = db.Close() })
+	return db, func(n int, text string) {
 		t.Helper()
 		err := db.Write(t.Context(), func(tx *store.Tx) error {
 			for range n {
@@ -89,19 +91,103 @@ func TestAdviceForTextsInOtherLanguages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	add(30, "The key is in the box")
-	add(19, "Der Schlüssel ist in der Kiste und nicht im Haus")
-	if got := r.Advice(t.Context(), db); got != "" {
-		t.Errorf("advice for English: %s", got)
+}
+
+// english and german are texts whose language shows.
+const (
+	english = "The key is in the box"
+	german  = "Der Schlüssel ist in der Kiste und nicht im Haus"
+)
+
+// TestModelForTextsInOtherLanguages: the automatic choice follows most of the texts once
+// its files are there, and until then the model before works on.
+func TestModelForTextsInOtherLanguages(t *testing.T) {
+	dir := t.TempDir()
+	assets(t, dir, embed.LibraryName(), "e5-small-v2/model.onnx", "e5-small-v2/tokenizer.json")
+	db, add := texts(t, dir)
+	model := func(r *Memory, want, text string) {
+		t.Helper()
+		if m, err := r.Model(); err != nil || m != want || r.Text() != text {
+			t.Errorf("%s, %v: %s", m, err, r.Text())
+		}
 	}
+	r := speaking("en", dir, func() (*store.Store, error) { return db, nil })
+	choose := func() {
+		t.Helper()
+		if err := r.choose(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(15, english)
+	add(14, german)
+	choose()
+	model(r, "e5-small-v2", "hybrid search, with e5-small-v2")
 	add(20, "Ключ в коробке")
-	if got := r.Advice(t.Context(), db); !strings.Contains(got, "multilingual-e5-small") {
-		t.Errorf("advice is %q", got)
+	if got := r.Advice(t.Context(), db); !strings.Contains(got, "from the next start, after klawbot assets pull") {
+		t.Errorf("since the start: %q", got)
 	}
-	if text, err := r.Stats(t.Context()); err != nil || !strings.Contains(text, "not English") {
-		t.Errorf("stats: %s, %v", text, err)
+	choose()
+	waits := "hybrid search, with e5-small-v2, which is for English; for multilingual-e5-small (most of your texts are not English): klawbot assets pull"
+	model(r, "e5-small-v2", waits)
+	command := speaking("en", dir, func() (*store.Store, error) { return db, nil })
+	if text, err := command.Stats(t.Context()); err != nil || !strings.HasSuffix(text, waits) {
+		t.Errorf("a command says %s, %v", text, err)
 	}
-	if got := speaking("ru", dir, open).Advice(t.Context(), db); got != "" {
+	assets(t, dir, "multilingual-e5-small/model.onnx", "multilingual-e5-small/tokenizer.json")
+	r.embedder.looked = time.Time{}
+	model(r, "multilingual-e5-small", "hybrid search, with multilingual-e5-small")
+	if got := r.Advice(t.Context(), db); got != "" {
 		t.Errorf("advice for the model of many languages: %s", got)
+	}
+	add(60, english) // twice as many as others
+	choose()
+	model(r, "multilingual-e5-small", "hybrid search, with multilingual-e5-small")
+	add(50, english)
+	choose()
+	model(r, "e5-small-v2", "hybrid search, with e5-small-v2")
+}
+
+// TestChoiceIsMadeAtTheStart: a running bot chooses by itself and stores its choice.
+func TestChoiceIsMadeAtTheStart(t *testing.T) {
+	dir := t.TempDir()
+	assets(t, dir, embed.LibraryName(), "e5-small-v2/model.onnx", "e5-small-v2/tokenizer.json", "multilingual-e5-small/model.onnx", "multilingual-e5-small/tokenizer.json")
+	db, add := texts(t, dir)
+	add(12, german)
+	for _, language := range []string{"en", "ru"} {
+		r := speaking(language, dir, func() (*store.Store, error) { return db, nil })
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { r.Run(ctx, db) })
+		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+			if m, _ := r.Model(); m == "multilingual-e5-small" {
+				break
+			}
+			runtime.Gosched()
+		}
+		if m, err := r.Model(); err != nil || m != "multilingual-e5-small" {
+			t.Errorf("%s: %s, %v", language, m, err)
+		}
+		stop()
+		running.Wait()
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if before, now, err := mostlyForeign(t.Context(), db); err != nil || !before || !now {
+		t.Errorf("stored %v, now %v, %v", before, now, err)
+	}
+}
+
+// TestAdviceForAChosenModel: who named the model for English is told that most texts are
+// in other languages.
+func TestAdviceForAChosenModel(t *testing.T) {
+	dir := t.TempDir()
+	assets(t, dir, embed.LibraryName(), "e5-small-v2/model.onnx", "e5-small-v2/tokenizer.json")
+	db, add := texts(t, dir)
+	add(20, german)
+	s := settings.Settings{Memory: settings.Memory{Embedding: settings.Embedding{Type: "onnx", Model: "e5-small-v2"}}}
+	r := New(Config{Dir: dir, Assets: []string{dir}, Settings: func() settings.Settings { return s }, Open: func() (*store.Store, error) { return db, nil }, Log: slog.New(slog.DiscardHandler)})
+	if text, err := r.Stats(t.Context()); err != nil || !strings.Contains(text, "set memory.embedding.model: auto, then run klawbot assets pull") {
+		t.Errorf("stats: %s, %v", text, err)
 	}
 }

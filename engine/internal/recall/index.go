@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -15,6 +16,8 @@ import (
 const (
 	// refreshEvery is how often the memory files are looked at.
 	refreshEvery = 10 * time.Second
+	// chooseEvery is how often the embedding model is chosen anew.
+	chooseEvery = 24 * time.Hour
 	// docsAfter is when the manual is indexed if no search needs it earlier.
 	docsAfter = time.Minute
 	// indexAfter is the time between two looks for messages that were stored without
@@ -39,13 +42,11 @@ func (r *Memory) kept() { wait.Signal(r.waiting) }
 func (r *Memory) Run(ctx context.Context, db *store.Store) {
 	r.running.Store(true)
 	defer r.running.Store(false)
-	r.announce()
 	var working sync.WaitGroup
-	working.Go(func() { r.embed(ctx, db) })
 	working.Go(func() { r.indexDocs(ctx, db) })
 	working.Go(func() { r.indexMessages(ctx, db) })
 	working.Go(func() { r.renew(ctx, db) })
-	for {
+	for first := true; ; first = false {
 		changed, err := r.files.Refresh(ctx, db)
 		if err != nil && ctx.Err() == nil {
 			r.config.Log.Warn("memory files not read", "err", err)
@@ -53,7 +54,12 @@ func (r *Memory) Run(ctx context.Context, db *store.Store) {
 		if changed {
 			r.kept()
 		}
-		if !wait.For(ctx, refreshEvery) {
+		r.chooseDaily(ctx, db)
+		if first { // with the model that fits the memory files, too
+			r.announce()
+			working.Go(func() { r.embed(ctx, db) })
+		}
+		if !wait.For(ctx, cmp.Or(r.config.LookEvery, refreshEvery)) {
 			break
 		}
 	}
@@ -67,10 +73,23 @@ func (r *Memory) renew(ctx context.Context, db *store.Store) {
 	}
 }
 
+// chooseDaily chooses the embedding model at the start and once a day.
+func (r *Memory) chooseDaily(ctx context.Context, db *store.Store) {
+	if time.Since(r.chosen) < chooseEvery || r.config.Settings().Memory.Embedding.Foreign == "" {
+		return
+	}
+	r.chosen = time.Now()
+	if err := r.choose(ctx, db); err != nil && ctx.Err() == nil {
+		r.config.Log.Warn("embedding model not chosen", "err", err)
+	}
+	r.kept() // another model makes its own vectors of everything
+}
+
 // ready makes everything findable that a command looks for. A running bot does so by
 // itself.
 func (r *Memory) ready(ctx context.Context, db *store.Store) {
 	if !r.running.Load() {
+		r.Choose(ctx, db)
 		r.renew(ctx, db)
 	}
 }

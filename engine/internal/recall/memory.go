@@ -13,12 +13,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"klawbot/engine/internal/corememory"
-	"klawbot/engine/internal/embed"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
-	"klawbot/engine/internal/terms"
 	"klawbot/engine/settings"
 	"klawbot/internal/redact"
 	"klawbot/internal/wait"
@@ -41,7 +40,9 @@ type Config struct {
 	Assets []string
 	HTTP   *http.Client
 	Redact *redact.Set
-	Log    *slog.Logger
+	// LookEvery is how often a running bot looks at the memory files; 0 means 10 seconds.
+	LookEvery time.Duration
+	Log       *slog.Logger
 }
 
 // Memory lends the memory to the tools, the chats and the command line.
@@ -62,6 +63,7 @@ type Memory struct {
 	docs chan struct{}
 	// running says that Run keeps the index up to date.
 	running atomic.Bool
+	chosen  time.Time // when Run chose the embedding model
 
 	passages passages
 
@@ -146,6 +148,7 @@ func (r *Memory) Stats(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	r.Choose(ctx, db)
 	var n store.MemoryCount
 	err = db.Read(ctx, func(tx *store.Tx) error {
 		n, err = tx.Memories().CountMemory()
@@ -174,30 +177,14 @@ func (r *Memory) Text() string {
 		return fmt.Sprintf("keyword search only (%v): klawbot assets pull", err)
 	}
 	if missing := r.embedder.misses(); missing != "" {
-		return fmt.Sprintf("hybrid search, with %s, which is for English; for %s: klawbot assets pull", model, missing)
+		why := ""
+		if r.embedder.foreign.Load() {
+			why = " (most of your texts are not English)"
+		}
+		return fmt.Sprintf("hybrid search, with %s, which is for English; for %s%s: klawbot assets pull", model, missing, why)
 	}
 	return "hybrid search, with " + model
 }
-
-// Advice says what a user whose texts the model does not read can do, "" for nothing.
-func (r *Memory) Advice(ctx context.Context, db *store.Store) string {
-	model, err := r.Model()
-	if err != nil || !embed.ForEnglish(model) || r.embedder.misses() != "" {
-		return ""
-	}
-	var texts []string
-	err = db.Read(ctx, func(tx *store.Tx) (err error) {
-		texts, err = tx.Index().NewestTexts(judgedTexts)
-		return err
-	})
-	if err != nil || !terms.MostlyForeign(texts) {
-		return ""
-	}
-	return fmt.Sprintf("most of your texts are not English, and %s is for English: set memory.embedding.model: %s, then run klawbot assets pull", model, embed.Multilingual)
-}
-
-// judgedTexts are the newest ones.
-const judgedTexts = 500
 
 // FilesLeftOut are the memory files that no search finds.
 func (r *Memory) FilesLeftOut() []string { return r.files.LeftOut() }

@@ -105,7 +105,7 @@ func closedToRuns(scheduled tools.Limits, origin tools.Origin) []string {
 	closed := []string{"schedule_add", "schedule_remove", "schedule_manage", "subagent_spawn", "subagent_manage",
 		"file_undo"} // it could restore an old HEARTBEAT.md
 	if origin == tools.OriginSubagent {
-		closed = append(closed, "send_message", "send_file", "memory_core_update", "memory_core_delete")
+		closed = append(closed, "send_message", "send_file", "speak", "memory_core_update", "memory_core_delete")
 	}
 	var kept []string
 	for _, name := range closed {

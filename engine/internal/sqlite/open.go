@@ -67,6 +67,7 @@ func Open(path string, options url.Values) (*sql.DB, error) {
 		"_foreign_keys":    {"true"},
 		"_busy_timeout":    {"2000"},
 		"_stmt_cache_size": {"192"},
+		"_mutex":           {"no"}, // database/sql gives a connection to one goroutine at a time
 	}
 	for key, value := range options {
 		q[key] = value

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/sqlite"
+	"klawbot/engine/internal/store/vectors"
 )
 
 // rivals are ways to find the nearest of many vectors.
@@ -67,8 +68,8 @@ func newRivals(t *testing.T, rows int) *rivals {
 		v := near(r, a.centres[r.IntN(len(a.centres))])
 		a.add(v)
 		for statement, value := range map[string]any{
-			`INSERT INTO floats (rowid, v) VALUES (?, ?)`: floats(v), `INSERT INTO bytes (rowid, v) VALUES (?, vec_int8(?))`: a.bytes[id],
-			`INSERT INTO bits (rowid, v) VALUES (?, vec_bit(?))`: Signs(v), `INSERT INTO coarse (id, v) VALUES (?, ?)`: coarse(v), `INSERT INTO exact (id, v) VALUES (?, ?)`: floats(v),
+			`INSERT INTO floats (rowid, v) VALUES (?, ?)`: vectors.Floats(v), `INSERT INTO bytes (rowid, v) VALUES (?, vec_int8(?))`: a.bytes[id],
+			`INSERT INTO bits (rowid, v) VALUES (?, vec_bit(?))`: vectors.Signs(v), `INSERT INTO coarse (id, v) VALUES (?, ?)`: vectors.Coarse(v), `INSERT INTO exact (id, v) VALUES (?, ?)`: vectors.Floats(v),
 		} {
 			if _, err := tx.Exec(statement, id, value); err != nil {
 				t.Fatal(statement, err)
@@ -149,7 +150,7 @@ func (a *rivals) ids(statement string, args ...any) (ids []int) {
 
 // rescored are the ten best of some, by exact vectors that are read from a table.
 func (a *rivals) rescored(q []float32, ids []int) []int {
-	return best(10, a.scores(`SELECT id, v FROM exact WHERE id IN (`+list(ids64(ids))+`)`, func(body []byte) float64 { return dotOf(parseFloats(body), q) }))
+	return best(10, a.scores(`SELECT id, v FROM exact WHERE id IN (`+list(ids64(ids))+`)`, func(body []byte) float64 { return dotOf(vectors.FromFloats(body), q) }))
 }
 
 func ids64(ids []int) []int64 {
@@ -226,7 +227,7 @@ func (a *rivals) differLeast(q []float32, n int) []int {
 // weighed are the nearest of some vectors: the best 20 by the bytes of a table,
 // rescored.
 func (a *rivals) weighed(q []float32, near []int) []int {
-	return a.rescored(q, best(20, a.scores(`SELECT id, v FROM coarse WHERE id IN (`+list(ids64(near))+`)`, func(body []byte) float64 { return coarseDot(body, q) })))
+	return a.rescored(q, best(20, a.scores(`SELECT id, v FROM coarse WHERE id IN (`+list(ids64(near))+`)`, func(body []byte) float64 { return vectors.Dot(body, q) })))
 }
 
 // TestAlternatives measures what else could find the nearest of ROWS vectors
@@ -252,7 +253,7 @@ func TestAlternatives(t *testing.T) {
 		find func(q []float32) []int
 	}{
 		{"vec0, floats", func(q []float32) []int {
-			return a.ids(`SELECT rowid FROM floats WHERE v MATCH ? AND k = 10 ORDER BY distance`, floats(q))
+			return a.ids(`SELECT rowid FROM floats WHERE v MATCH ? AND k = 10 ORDER BY distance`, vectors.Floats(q))
 		}},
 		{"vec0, bytes, 50 rescored", func(q []float32) []int {
 			one := rivals{}
@@ -260,13 +261,13 @@ func TestAlternatives(t *testing.T) {
 			return a.rescored(q, a.ids(`SELECT rowid FROM bytes WHERE v MATCH vec_int8(?) AND k = 50 ORDER BY distance`, one.bytes[0]))
 		}},
 		{"vec0, bits, 400 rescored", func(q []float32) []int {
-			return a.rescored(q, a.ids(`SELECT rowid FROM bits WHERE v MATCH vec_bit(?) AND k = 400 ORDER BY distance`, Signs(q)))
+			return a.rescored(q, a.ids(`SELECT rowid FROM bits WHERE v MATCH vec_bit(?) AND k = 400 ORDER BY distance`, vectors.Signs(q)))
 		}},
 		{"floats of a table, in Go", func(q []float32) []int {
-			return best(10, a.scores(`SELECT id, v FROM exact`, func(body []byte) float64 { return dotOf(parseFloats(body), q) }))
+			return best(10, a.scores(`SELECT id, v FROM exact`, func(body []byte) float64 { return dotOf(vectors.FromFloats(body), q) }))
 		}},
 		{"bytes of a table, in Go, 50 rescored", func(q []float32) []int {
-			return a.rescored(q, best(50, a.scores(`SELECT id, v FROM coarse`, func(body []byte) float64 { return coarseDot(body, q) })))
+			return a.rescored(q, best(50, a.scores(`SELECT id, v FROM coarse`, func(body []byte) float64 { return vectors.Dot(body, q) })))
 		}},
 		{"floats in memory", func(q []float32) []int {
 			return a.inMemory(10, func(id int) float64 { return dotOf(a.vectors[id], q) })

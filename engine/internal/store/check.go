@@ -3,10 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"net/url"
-	"slices"
 
 	"klawbot/engine/internal/sqlite"
+	"klawbot/engine/internal/store/schema"
 )
 
 // Check reads the whole database and reports damage as a *sqlite.DamagedError. It asks a
@@ -47,18 +48,11 @@ func verify(ctx context.Context, db *sql.DB, path, instance string) error {
 	if err := sqlite.CheckPages(ctx, db, path, "integrity_check"); err != nil {
 		return err
 	}
-	known, err := migrationNames()
-	if err != nil {
-		return err
-	}
-	applied, err := appliedMigrations(ctx, db)
-	if err != nil {
-		return sqlite.AsDamage(path, err)
-	}
-	for _, name := range applied {
-		if !slices.Contains(known, name) {
-			return &sqlite.DamagedError{Path: path, Reason: "was written by a newer klawbot (it has " + name + ")"}
+	if _, err := schema.Missing(ctx, db, path); err != nil {
+		if newer, is := errors.AsType[*schema.NewerError](err); is {
+			return &sqlite.DamagedError{Path: path, Reason: "was written by a newer klawbot (it has " + newer.Step + ")"}
 		}
+		return sqlite.AsDamage(path, err)
 	}
 	inside, err := getMeta(ctx, db, "instance")
 	switch {

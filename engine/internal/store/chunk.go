@@ -264,6 +264,13 @@ func quotedTerm(t string) string {
 	return `"` + strings.ReplaceAll(begun, `"`, `""`) + `"` + t[len(begun):]
 }
 
+// Any reports whether there is a chunk of a scope.
+func (tx IndexTx) Any(s Scope) (is bool, err error) {
+	where, args := s.where()
+	err = tx.tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM chunks c WHERE `+where+`)`, args...).Scan(&is)
+	return is, wrap(err, "look for chunks")
+}
+
 // MatchTerms finds the chunks that have any of the terms, by BM25, the best
 // first, at most limit. It weighs no more than most chunks, the newest ones.
 func (tx IndexTx) MatchTerms(terms []string, s Scope, limit, most int) ([]Match, error) {
@@ -275,7 +282,7 @@ func (tx IndexTx) MatchTerms(terms []string, s Scope, limit, most int) ([]Match,
 		quoted[i] = quotedTerm(t)
 	}
 	where, args := s.where()
-	found, err := query(tx, func(r row) (m Match, err error) {
+	found, err := query(tx.slowly(), func(r row) (m Match, err error) {
 		err = r.Scan(&m.ID, &m.Score)
 		return m, err
 	}, `SELECT id, score FROM (SELECT c.id, -bm25(chunks_fts) AS score FROM chunks_fts CROSS JOIN chunks c ON c.id = chunks_fts.rowid

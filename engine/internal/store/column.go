@@ -77,12 +77,15 @@ type tables interface {
 
 // each calls do with each row that a statement finds.
 func (tx *conn) each(statement string, args []any, do func(row) error) error {
-	rows, err := tx.tx.Query(tx.on(statement), args...)
+	rows, err := tx.tx.Query(tx.long, tx.on(statement), args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
+		if err := tx.tx.Err(); err != nil {
+			return err
+		}
 		if err := do(rows); err != nil {
 			return err
 		}

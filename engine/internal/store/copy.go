@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"klawbot/engine/internal/sqlite"
+	"klawbot/engine/internal/store/schema"
 )
 
 // CopyTo writes the database into an empty file, while others keep writing. It
@@ -138,7 +139,7 @@ func Create(ctx context.Context, path, instance string) error {
 	if err != nil {
 		return err
 	}
-	err = migrate(ctx, db, path)
+	err = schema.Migrate(ctx, db, path)
 	if err == nil && instance != "" {
 		err = setMeta(db, "instance", instance)
 	}

@@ -90,3 +90,21 @@ func (tx *Tx) Plan(statement string) ([]string, error) {
 		return detail, err
 	}, "EXPLAIN QUERY PLAN "+statement, args...)
 }
+
+// Each calls do with each row of a statement.
+func (tx *Tx) Each(statement string, do func()) error {
+	return tx.each(statement, nil, func(row) error { do(); return nil })
+}
+
+// Slowly runs a statement that may take long.
+func (tx *Tx) Slowly(statement string) error {
+	_, err := query(tx.slowly(), single[int], statement)
+	return err
+}
+
+// Waiting is how many writes wait for another one.
+func (s *Store) Waiting() int {
+	s.writer.mu.Lock()
+	defer s.writer.mu.Unlock()
+	return len(s.writer.waiting)
+}

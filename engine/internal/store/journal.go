@@ -82,6 +82,9 @@ func (tx TurnsTx) dropJournal(t TurnID) error {
 	if _, err := tx.exec(`DELETE FROM answers WHERE turn = ?`, t); err != nil {
 		return err
 	}
-	_, err := tx.exec(`DELETE FROM calls WHERE turn = ?`, t)
+	if _, err := tx.exec(`DELETE FROM calls WHERE turn = ?`, t); err != nil {
+		return err
+	}
+	_, err := tx.exec(`DELETE FROM attachments WHERE turn = ?`, t)
 	return err
 }

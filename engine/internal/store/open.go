@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/sqlite"
+	"klawbot/engine/internal/store/schema"
 )
 
 // readConnections bounds the reads at one time.
@@ -109,7 +110,7 @@ func (s *Store) prepare(ctx context.Context) error {
 // settle migrates, pairs the database with its instance file and marks it as
 // in use. clean says that the last stop was graceful.
 func (s *Store) settle(ctx context.Context, db *sql.DB, pair instance) (clean bool, err error) {
-	if err := migrate(ctx, db, s.path); err != nil {
+	if err := schema.Migrate(ctx, db, s.path); err != nil {
 		return false, err
 	}
 	if err := pair.pair(ctx, db); err != nil {
@@ -154,7 +155,12 @@ func openBeside(ctx context.Context, c Config) (*Store, error) {
 	if err := sqlite.KeepWAL(ctx, db); err != nil {
 		return nil, errors.Join(explain(pair.db, err), db.Close())
 	}
-	if err := sameSchema(ctx, db, pair.db); err != nil {
+	// It must have gone through exactly the steps that this program knows.
+	missing, err := schema.Missing(ctx, db, pair.db)
+	if err == nil && len(missing) > 0 {
+		err = ErrOlder
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	if err := s.start(ctx, db); err != nil {
@@ -173,7 +179,7 @@ func (s *Store) start(ctx context.Context, db *sql.DB) error {
 	s.readers = readers
 	s.checking, s.stopCheck = context.WithCancel(context.WithoutCancel(ctx))
 	s.condition.confirm = s.confirm
-	s.writer = startWriter(ctx, db, s.path, &s.condition, s.secrets, s.log)
+	s.writer = &writer{db: db, path: s.path, secrets: s.secrets, log: s.log, condition: &s.condition}
 	return nil
 }
 

@@ -18,6 +18,8 @@ const (
 	AgedRuns          Aged = `DELETE FROM runs WHERE state NOT IN ('claimed', 'running', 'retry') AND scheduled_at < ?`
 	AgedJobs          Aged = `DELETE FROM jobs WHERE state IN ('done', 'removed') AND changed_at < ?` // and their runs
 	AgedChanges       Aged = `DELETE FROM changes WHERE at < ?`
+	// Whom the owners ignore stays ignored.
+	AgedStrangers Aged = `DELETE FROM strangers WHERE state <> 'ignored' AND last_at < ?`
 )
 
 // Prune deletes the rows of a table from before a time and returns how many.

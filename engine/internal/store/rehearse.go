@@ -4,10 +4,12 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"database/sql"
 	"errors"
 	"sync"
 
+	"klawbot/engine/internal/sqlite"
 	"klawbot/internal/redact"
 )
 
@@ -18,7 +20,7 @@ var errRehearsed = errors.New("rehearsed")
 // statement, then at the commit. Whatever fn changes
 // besides the database is wrong then, and the tests that run over it notice. Import
 // and a rebuild end at the first failure, so what they remember does not matter.
-func rehearse(tx *sql.Tx, secrets *redact.Set, fn func(*Tx) error) error {
+func rehearse(tx *sqlite.Transaction, secrets *redact.Set, fn func(*Tx) error) error {
 	dead, err := deadTx()
 	if err != nil {
 		return err
@@ -34,14 +36,14 @@ func rehearse(tx *sql.Tx, secrets *redact.Set, fn func(*Tx) error) error {
 }
 
 // deadTx is a transaction in which every statement fails.
-var deadTx = sync.OnceValues(func() (*sql.Tx, error) {
+var deadTx = sync.OnceValues(func() (*sqlite.Transaction, error) {
 	db, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
 		return nil, err
 	}
-	tx, err := db.Begin()
+	tx, err := sqlite.Begin(context.Background(), db, "BEGIN")
 	if err != nil {
 		return nil, err
 	}
-	return tx, errors.Join(tx.Rollback(), db.Close())
+	return tx, errors.Join(tx.Commit(), db.Close())
 })

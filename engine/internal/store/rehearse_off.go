@@ -3,10 +3,9 @@
 package store
 
 import (
-	"database/sql"
-
+	"klawbot/engine/internal/sqlite"
 	"klawbot/internal/redact"
 )
 
 // rehearse does nothing; make rehearse has another one.
-func rehearse(*sql.Tx, *redact.Set, func(*Tx) error) error { return nil }
+func rehearse(*sqlite.Transaction, *redact.Set, func(*Tx) error) error { return nil }

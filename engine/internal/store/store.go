@@ -2,8 +2,8 @@
 // inbox, the outbox, the journal of turns, sessions, messages and chats.
 //
 // Writes of many goroutines share one transaction and one fsync: Write queues a
-// function, a single writer runs what has gathered, each in a savepoint of its
-// own, commits once and then lets all callers return. When Write has returned
+// function, and the first that waits runs all that have gathered, each in a savepoint of
+// its own, commits once and then lets all callers return. When Write has returned
 // nil, the change is on the disk. Reads use query-only connections and never
 // wait for the writer. The package knows nothing of messengers, models or
 // tools; it stores what it is given and finds it again.
@@ -147,13 +147,24 @@ func (s *Store) shut() error {
 }
 
 // Write runs fn in a transaction and returns when it is committed and synced.
-// When fn returns an error or panics, only its own changes are undone. fn runs
-// on the writer's goroutine and must not call the Store. When ctx ends before
+// When fn returns an error or panics, only its own changes are undone. fn may run
+// on the goroutine of another Write and must not call the Store. When ctx ends before
 // fn has started, fn does not run; later ctx has no effect, so the error always
 // says whether the changes are there.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
+	return s.write(ctx, false, fn)
+}
+
+// WriteUnsynced is Write that need not wait for the disk, for what is simply done again: a
+// power cut may take the change back if nothing was written after it. The end of the
+// process does not.
+func (s *Store) WriteUnsynced(ctx context.Context, fn func(*Tx) error) error {
+	return s.write(ctx, true, fn)
+}
+
+func (s *Store) write(ctx context.Context, unsynced bool, fn func(*Tx) error) error {
 	var changes Changes
-	err := s.writer.write(ctx, func(tx *Tx) error {
+	err := s.writer.write(ctx, unsynced, func(tx *Tx) error {
 		tx.changes = Changes{}
 		err := fn(tx)
 		changes = tx.changes
@@ -168,7 +179,7 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 // Read runs fn on a snapshot of what is committed. When ctx ends, the
 // statements of fn fail.
 func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
-	tx, err := s.readers.BeginTx(ctx, nil)
+	tx, err := sqlite.Begin(ctx, s.readers, "BEGIN")
 	if err != nil {
 		return fmt.Errorf("read %s: %w", s.path, err)
 	}

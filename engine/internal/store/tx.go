@@ -1,9 +1,9 @@
 package store
 
 import (
-	"database/sql"
 	"time"
 
+	"klawbot/engine/internal/sqlite"
 	"klawbot/internal/redact"
 )
 
@@ -13,7 +13,7 @@ type Tx struct{ *conn }
 
 // conn runs the statements of a transaction. Tx and the types of its tables share it.
 type conn struct {
-	tx      *sql.Tx
+	tx      *sqlite.Transaction
 	secrets *redact.Set
 	now     time.Time
 	write   bool
@@ -21,17 +21,25 @@ type conn struct {
 	changed bool
 	// changes are what others wait for.
 	changes Changes
+	// long says that statements may take long, and end with their context.
+	long bool
 	// rebuilt says that statements are about the tables that are being rebuilt.
 	rebuilt bool
 }
 
 // newTx is a transaction that writes, or only reads.
-func newTx(tx *sql.Tx, secrets *redact.Set, write bool) *Tx {
+func newTx(tx *sqlite.Transaction, secrets *redact.Set, write bool) *Tx {
 	return &Tx{&conn{tx: tx, secrets: secrets, now: now(), write: write}}
 }
 
 // all is the transaction with all its tables, for a table that needs another one.
 func (c *conn) all() *Tx { return &Tx{c} }
+
+// slowly is for statements that may take long.
+func (c conn) slowly() *conn {
+	c.long = true
+	return &c
+}
 
 // The tables of a transaction.
 type (
@@ -63,6 +71,8 @@ type (
 	ChangesTx struct{ *conn }
 	// ServersTx is the MCP servers: their accepted tools, their tokens.
 	ServersTx struct{ *conn }
+	// MediaTx is the kept files, and those of the messages of turns that run.
+	MediaTx struct{ *conn }
 	// ArchiveTx is what export, import, the conversation logs and a rebuild need.
 	ArchiveTx struct{ *conn }
 )
@@ -108,6 +118,9 @@ func (tx *Tx) Changes() ChangesTx { return ChangesTx{tx.conn} }
 
 // Servers has the methods for MCP servers.
 func (tx *Tx) Servers() ServersTx { return ServersTx{tx.conn} }
+
+// Media has the methods for files.
+func (tx *Tx) Media() MediaTx { return MediaTx{tx.conn} }
 
 // Archive has the methods for archives.
 func (tx *Tx) Archive() ArchiveTx { return ArchiveTx{tx.conn} }

@@ -2,9 +2,9 @@ package store
 
 import (
 	"database/sql"
-	"encoding/binary"
 	"fmt"
-	"math"
+
+	"klawbot/engine/internal/store/vectors"
 )
 
 // VectorSetID is the id of a VectorSet.
@@ -87,9 +87,9 @@ func vectorTable(id VectorSetID, kind Kind) string {
 
 // SetVector stores the vector of a chunk in a set.
 func (tx VectorsTx) SetVector(id VectorSetID, kind Kind, chunk ChunkID, vector []float32) error {
-	_, err := tx.exec(`INSERT INTO `+vectorTable(id, kind)+` (rowid, embedding) VALUES (?, ?)`, chunk, exactBytes(floats(vector)))
+	_, err := tx.exec(`INSERT INTO `+vectorTable(id, kind)+` (rowid, embedding) VALUES (?, ?)`, chunk, exactBytes(vectors.Floats(vector)))
 	if err == nil {
-		_, err = tx.exec(`INSERT INTO vector_bits (vectors, kind, chunk, bits) VALUES (?, ?, ?, ?)`, id, kind, chunk, exactBytes(append(Signs(vector), coarse(vector)...)))
+		_, err = tx.exec(`INSERT INTO vector_bits (vectors, kind, chunk, bits) VALUES (?, ?, ?, ?)`, id, kind, chunk, exactBytes(append(vectors.Signs(vector), vectors.Coarse(vector)...)))
 	}
 	return wrap(err, "store vector of chunk %d", chunk)
 }
@@ -135,7 +135,7 @@ func (tx VectorsTx) Vectors(id VectorSetID, kind Kind, chunks []ChunkID) (map[Ch
 	}
 	// Of "rowid IN" vec0 makes a walk through the whole table; of a join it makes
 	// one look for each row.
-	err := tx.eachVector(func(chunk ChunkID, body []byte) { all[chunk] = parseFloats(body) },
+	err := tx.eachVector(func(chunk ChunkID, body []byte) { all[chunk] = vectors.FromFloats(body) },
 		`SELECT v.rowid, v.embedding FROM chunks c CROSS JOIN `+vectorTable(id, kind)+` v ON v.rowid = c.id WHERE c.id IN (`+list(chunks)+`)`)
 	return all, wrap(err, "read vectors")
 }
@@ -151,7 +151,7 @@ func (tx VectorsTx) CoarseVectors(set VectorSet, kind Kind, chunks []ChunkID) (m
 	signs := (set.Dimensions + 7) / 8
 	err := tx.eachVector(func(chunk ChunkID, body []byte) {
 		if len(body) == signs+4+set.Dimensions {
-			all[chunk] = parseCoarse(body[signs:])
+			all[chunk] = vectors.FromCoarse(body[signs:])
 		}
 	}, `SELECT chunk, bits FROM vector_bits WHERE vectors = ? AND kind = ? AND chunk IN (`+list(chunks)+`)`, set.ID, kind)
 	return all, wrap(err, "read coarse vectors")
@@ -179,7 +179,7 @@ func (tx VectorsTx) coarseCosines(set VectorSet, vector []float32, found func(ch
 	signs := (set.Dimensions + 7) / 8
 	err := tx.eachVector(func(chunk ChunkID, body []byte) {
 		if len(body) == signs+4+len(vector) {
-			found(chunk, coarseDot(body[signs:], vector))
+			found(chunk, vectors.Dot(body[signs:], vector))
 		}
 	}, statement, args...)
 	return wrap(err, "read coarse vectors")
@@ -197,42 +197,6 @@ func (tx VectorsTx) eachVector(do func(chunk ChunkID, body []byte), statement st
 		do(chunk, body)
 		return nil
 	})
-}
-
-// coarseDot is the dot product of a vector and one as coarse wrote it.
-func coarseDot(body []byte, vector []float32) float64 {
-	step := math.Float32frombits(binary.LittleEndian.Uint32(body))
-	var sum float32
-	for i, b := range body[4:] {
-		sum += float32(int8(b)) * vector[i]
-	}
-	return float64(step * sum)
-}
-
-// coarse is a vector with a byte for each number, behind the size of a step.
-func coarse(vector []float32) []byte {
-	var most float32
-	for _, x := range vector {
-		most = max(most, x, -x)
-	}
-	step := most / 127
-	body := binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(vector)), math.Float32bits(step))
-	for _, x := range vector {
-		if step > 0 {
-			x /= step
-		}
-		body = append(body, byte(int8(math.Round(float64(x)))))
-	}
-	return body
-}
-
-func parseCoarse(body []byte) []float32 {
-	step := math.Float32frombits(binary.LittleEndian.Uint32(body))
-	vector := make([]float32, len(body)-4)
-	for i, b := range body[4:] {
-		vector[i] = step * float32(int8(b))
-	}
-	return vector
 }
 
 // Bits are the signs of the vector of a chunk.
@@ -267,32 +231,4 @@ const bitsSQL = `SELECT b.id, b.chunk, c.channel, c.chat, substr(b.bits, 1, (SEL
 func (tx VectorsTx) LastBits() (id int64, err error) {
 	err = tx.tx.QueryRow(`SELECT coalesce(max(id), 0) FROM vector_bits`).Scan(&id)
 	return id, wrap(err, "find the newest bits")
-}
-
-// Signs are the signs of the numbers of a vector, a bit each, 1 for above zero.
-func Signs(vector []float32) []byte {
-	bits := make([]byte, (len(vector)+7)/8)
-	for i, x := range vector {
-		if x > 0 {
-			bits[i/8] |= 1 << (i % 8)
-		}
-	}
-	return bits
-}
-
-// floats is a vector as sqlite-vec keeps it.
-func floats(vector []float32) []byte {
-	body := make([]byte, 4*len(vector))
-	for i, x := range vector {
-		binary.LittleEndian.PutUint32(body[4*i:], math.Float32bits(x))
-	}
-	return body
-}
-
-func parseFloats(body []byte) []float32 {
-	vector := make([]float32, len(body)/4)
-	for i := range vector {
-		vector[i] = math.Float32frombits(binary.LittleEndian.Uint32(body[4*i:]))
-	}
-	return vector
 }

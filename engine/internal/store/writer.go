@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"klawbot/engine/internal/sqlite"
@@ -14,8 +15,6 @@ import (
 )
 
 const (
-	// queueBound is how many writes may wait; then Write blocks.
-	queueBound = 1024
 	// batchBound is how many writes share a commit.
 	batchBound = 128
 	// beginTries times the busy timeout is how long another process may hold
@@ -23,20 +22,29 @@ const (
 	beginTries = 5
 )
 
-// writer is the one goroutine that writes.
+// writer has the one connection that writes. A write that finds nobody at work commits
+// what waits, itself in front, and lets the next one that waits do the same: a goroutine
+// of its own would have to be woken for each.
 type writer struct {
 	db   *sql.DB // one connection
 	path string
 	// secrets are what no statement stores.
 	secrets *redact.Set
 	log     *slog.Logger
-	queue   chan *request
-	done    chan struct{}
 	// condition is told how the writes fare.
 	condition *condition
 
-	mu     sync.RWMutex
-	closed bool // guarded by mu, which is held for reading while a request is queued
+	mu      sync.Mutex
+	waiting []*request // guarded by mu, as all below
+	// busy says that somebody commits.
+	busy   bool
+	closed bool
+	// idle is closed when the last write of a closed writer is done; nil until it is closed.
+	idle chan struct{}
+
+	// unsynced says that the connection does not wait for the disk. Only who commits
+	// touches it.
+	unsynced bool
 }
 
 // request is one Write that waits.
@@ -45,62 +53,78 @@ type request struct {
 	// cancelled is Err of the caller's context: a write whose caller has gone is not
 	// run.
 	cancelled func() error
-	err       error
-	changed   bool
-	done      chan struct{}
-}
-
-func startWriter(ctx context.Context, db *sql.DB, path string, c *condition, secrets *redact.Set, log *slog.Logger) *writer {
-	w := &writer{db: db, path: path, secrets: secrets, log: log, queue: make(chan *request, queueBound), done: make(chan struct{}), condition: c}
-	go w.run(context.WithoutCancel(ctx))
-	return w
+	// unsynced says that it need not wait for the disk.
+	unsynced bool
+	err      error
+	changed  bool
+	// lead gets true when it is this one's turn to commit what waits; it is closed when
+	// another has committed it.
+	lead chan bool
 }
 
 // stop lets queued writes finish and refuses new ones.
 func (w *writer) stop() {
 	w.mu.Lock()
 	w.closed = true
-	close(w.queue)
+	idle := make(chan struct{})
+	if w.idle = idle; !w.busy {
+		close(idle)
+	}
 	w.mu.Unlock()
-	<-w.done
+	<-idle
 }
 
-func (w *writer) write(ctx context.Context, fn func(*Tx) error) error {
-	r := &request{fn: fn, cancelled: ctx.Err, done: make(chan struct{})}
-	if err := w.enqueue(ctx, r); err != nil {
-		return err
+func (w *writer) write(ctx context.Context, unsynced bool, fn func(*Tx) error) error {
+	r := &request{fn: fn, cancelled: ctx.Err, unsynced: unsynced, lead: make(chan bool, 1)}
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return ErrClosed
 	}
-	<-r.done
+	w.waiting = append(w.waiting, r)
+	leads := !w.busy
+	w.busy = true
+	w.mu.Unlock()
+	if leads || <-r.lead {
+		w.commitWaiting(context.WithoutCancel(ctx))
+	}
 	return r.err
 }
 
-func (w *writer) enqueue(ctx context.Context, r *request) error {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	if w.closed {
-		return ErrClosed
-	}
-	select {
-	case w.queue <- r:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+// commitWaiting commits what waits, as much as shares a commit. The caller's own is the
+// first of it.
+func (w *writer) commitWaiting(ctx context.Context) {
+	w.mu.Lock()
+	n := min(len(w.waiting), batchBound)
+	batch := w.waiting[:n:n]
+	w.waiting = w.waiting[n:]
+	w.mu.Unlock()
+	err := errBroken
+	defer func() { w.finish(batch, err) }() // also when a test ends in the middle of it
+	err = w.commit(ctx, batch)
 }
 
-func (w *writer) run(ctx context.Context) {
-	defer close(w.done)
-	for r := range w.queue {
-		batch := w.gather(r)
-		err := w.commit(ctx, batch)
-		for _, r := range batch {
-			if r.err == nil {
-				r.err = err
-			}
-			r.err = explain(w.path, r.err)
-			w.observe(r)
-			close(r.done)
+// errBroken is the error of writes that did not come to an end.
+var errBroken = errors.New("the write was broken off")
+
+// finish tells those who wait for a batch what came of it, and the next one to go on.
+func (w *writer) finish(batch []*request, err error) {
+	for i, r := range batch {
+		if r.err == nil {
+			r.err = err
 		}
+		r.err = explain(w.path, r.err)
+		w.observe(r)
+		if i > 0 {
+			close(r.lead)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.busy = len(w.waiting) > 0; w.busy {
+		w.waiting[0].lead <- true
+	} else if w.waiting = nil; w.closed {
+		close(w.idle)
 	}
 }
 
@@ -114,27 +138,10 @@ func (w *writer) observe(r *request) {
 	}
 }
 
-// gather takes what has queued up while the last batch was committed.
-func (w *writer) gather(first *request) []*request {
-	batch := []*request{first}
-	for len(batch) < batchBound {
-		select {
-		case r, open := <-w.queue:
-			if !open {
-				return batch
-			}
-			batch = append(batch, r)
-		default:
-			return batch
-		}
-	}
-	return batch
-}
-
 // commit runs a batch in one transaction. Its error is the error of all; what
 // concerns only one request is in that one's err.
 func (w *writer) commit(ctx context.Context, batch []*request) error {
-	tx, err := w.begin(ctx)
+	tx, err := w.begin(ctx, !slices.ContainsFunc(batch, func(r *request) bool { return !r.unsynced }))
 	if err != nil {
 		return err
 	}
@@ -155,9 +162,17 @@ func (w *writer) commit(ctx context.Context, batch []*request) error {
 	return tx.Commit()
 }
 
-func (w *writer) begin(ctx context.Context) (tx *sql.Tx, err error) {
+func (w *writer) begin(ctx context.Context, unsynced bool) (tx *sqlite.Transaction, err error) {
+	begin := "BEGIN IMMEDIATE"
+	switch {
+	case unsynced && !w.unsynced:
+		begin = "PRAGMA synchronous = NORMAL; " + begin
+	case !unsynced && w.unsynced:
+		begin = "PRAGMA synchronous = FULL; " + begin
+	}
+	w.unsynced = unsynced
 	for range beginTries {
-		tx, err = w.db.BeginTx(ctx, nil)
+		tx, err = sqlite.Begin(ctx, w.db, begin)
 		if !sqlite.Busy(err) {
 			break
 		}
@@ -167,7 +182,7 @@ func (w *writer) begin(ctx context.Context) (tx *sql.Tx, err error) {
 }
 
 // callInSavepoint runs one of several requests.
-func (w *writer) callInSavepoint(tx *sql.Tx, r *request) (err error) {
+func (w *writer) callInSavepoint(tx *sqlite.Transaction, r *request) (err error) {
 	r.err, err = inSavepoint(tx, func() error { return w.call(tx, r) })
 	return err
 }
@@ -176,7 +191,7 @@ func (w *writer) callInSavepoint(tx *sql.Tx, r *request) (err error) {
 // that is not there any more means that SQLite gave up the whole transaction (a
 // full disk); going on would commit each later statement by itself, so that is err,
 // and the end of all.
-func inSavepoint(tx *sql.Tx, fn func() error) (failed, err error) {
+func inSavepoint(tx *sqlite.Transaction, fn func() error) (failed, err error) {
 	if _, err := tx.Exec("SAVEPOINT one"); err != nil {
 		return nil, err
 	}
@@ -207,7 +222,7 @@ func (tx *Tx) Try(fn func() error) (failed, err error) {
 	return failed, err
 }
 
-func (w *writer) call(tx *sql.Tx, r *request) (err error) {
+func (w *writer) call(tx *sqlite.Transaction, r *request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.log.Error("write panicked", "panic", p, "stack", string(debug.Stack()))

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"klawbot/engine/internal/store"
 )
@@ -199,6 +201,85 @@ func TestReadIsASnapshot(t *testing.T) {
 		return err
 	})
 	if n := count(t, s, "inbox"); n != 2 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+// TestReadEndsWithItsContext ends at the next statement, the next row, and in the middle
+// of a statement that takes long.
+func TestReadEndsWithItsContext(t *testing.T) {
+	s := open(t, t.TempDir())
+	for i := range int64(3) {
+		write(t, s, addUpdate(i))
+	}
+	for name, fn := range map[string]func(end func(), tx *store.Tx) error{
+		"statement": func(end func(), tx *store.Tx) error {
+			end()
+			_, err := tx.Inbox().InboxDepth()
+			return err
+		},
+		"row": func(end func(), tx *store.Tx) error {
+			return tx.Each("SELECT id FROM inbox", func() { end() })
+		},
+		"long statement": func(end func(), tx *store.Tx) error {
+			started := time.AfterFunc(50*time.Millisecond, end)
+			defer started.Stop()
+			return tx.Slowly("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n")
+		},
+	} {
+		ctx, end := context.WithCancel(t.Context())
+		rows := 0
+		err := s.Read(ctx, func(tx *store.Tx) error {
+			return fn(func() { rows++; end() }, tx)
+		})
+		if !errors.Is(err, context.Canceled) || rows != 1 {
+			t.Errorf("%s: %v after %d rows", name, err, rows)
+		}
+		end()
+	}
+	if err := s.Read(t.Context(), func(tx *store.Tx) error { _, err := tx.Inbox().InboxDepth(); return err }); err != nil {
+		t.Errorf("a read after them: %v", err)
+	}
+}
+
+// TestUnsyncedWrites: only a write that says so does not wait for the disk, and not when
+// it shares its commit with one that has to.
+func TestUnsyncedWrites(t *testing.T) {
+	s := open(t, t.TempDir())
+	synced := func(into *string) func(*store.Tx) error {
+		return func(tx *store.Tx) (err error) {
+			*into, err = tx.Text("PRAGMA synchronous")
+			return err
+		}
+	}
+	const normal, full = "1", "2"
+	var first, second, third, shared, own string
+	must(t, s.WriteUnsynced(t.Context(), synced(&first)))
+	must(t, s.Write(t.Context(), synced(&second)))
+	must(t, s.WriteUnsynced(t.Context(), synced(&third)))
+	release := hold(s)
+	var wg sync.WaitGroup
+	wg.Go(func() { must(t, s.WriteUnsynced(t.Context(), synced(&shared))) })
+	wg.Go(func() { must(t, s.Write(t.Context(), synced(&own))) })
+	until(t, "two writes wait", func() bool { return s.Waiting() == 2 })
+	release()
+	wg.Wait()
+	if first != normal || second != full || third != normal || shared != full || own != full {
+		t.Errorf("synchronous is %s, %s, %s and together %s, %s", first, second, third, shared, own)
+	}
+}
+
+// TestWriteThatIsBrokenOff lets the writes behind it go on.
+func TestWriteThatIsBrokenOff(t *testing.T) {
+	s := open(t, t.TempDir())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_ = s.Write(context.Background(), func(*store.Tx) error { runtime.Goexit(); return nil }) // it does not return
+	}()
+	<-gone
+	must(t, s.Write(t.Context(), addUpdate(1)))
+	if n := count(t, s, "inbox"); n != 1 {
 		t.Errorf("%d rows", n)
 	}
 }

@@ -194,7 +194,7 @@ func (m *Maker) surelyShort(id store.SessionID, limit int, read store.Past, adde
 func (m *Maker) count(size *sessionSize, messages []store.Message) {
 	for _, one := range messages {
 		if one.ID > size.through {
-			size.through, size.messages, size.tokens = one.ID, size.messages+1, size.tokens+m.config.Tokens.Message(one.Body)
+			size.through, size.messages, size.tokens = one.ID, size.messages+1, size.tokens+m.config.Tokens.Words(one.Body)
 		}
 	}
 }
@@ -316,7 +316,7 @@ func (m *Maker) cut(messages []store.Message, t Task) int {
 	}
 	first, left := len(messages), int(t.Share*float64(t.Room))
 	for first > 0 && len(messages)-first < t.KeepMessages {
-		if left -= m.config.Tokens.Message(messages[first-1].Body); left < 0 {
+		if left -= m.config.Tokens.Words(messages[first-1].Body); left < 0 {
 			break
 		}
 		first--

@@ -51,7 +51,30 @@ func compoundAt(text string, all []word, i int) compound {
 	if w.from > 0 && text[w.from-1] == '.' && !letterBefore(text, w.from-1) && w.way == latin {
 		return compound{[]string{"." + w.text}, i, i + 1, true}
 	}
-	return nameAt(text, all, i)
+	if c := nameAt(text, all, i); c.terms != nil {
+		return c
+	}
+	return besideNumber(text, all, i+1, i)
+}
+
+// The longest numbers and units that people also write together with their word.
+const (
+	longestModel = 4
+	longestUnit  = 3
+)
+
+// besideNumber is a word and the number beside it, as they are written together: "iPhone
+// 15", "3 pm".
+func besideNumber(text string, all []word, number, name int) compound {
+	first := min(number, name)
+	if first+1 >= len(all) || gap(text, all, first) != " " || all[number].way != latin || all[name].way != latin {
+		return compound{}
+	}
+	digits, w := all[number].text, all[name].text
+	if !isNumber(digits) || isNumber(w) || len(digits) > longestModel || number < name && len(w) > longestUnit || englishWords[w] {
+		return compound{}
+	}
+	return compound{terms: []string{all[first].text + all[first+1].text}, from: first, to: first + 1}
 }
 
 // touches reports whether nothing is between a word and the one before it.
@@ -132,7 +155,10 @@ func numberAt(text string, all []word, i int) compound {
 		return c
 	}
 	if len(parts) == 1 && !isVersion(all[i].text) {
-		return groupsAt(text, all, i)
+		if c := groupsAt(text, all, i); c.terms != nil {
+			return c
+		}
+		return besideNumber(text, all, i, i+1)
 	}
 	c.terms = []string{strings.Join(parts, ".")}
 	if isThousands(parts) {

@@ -10,7 +10,7 @@ import (
 // letters are letters that are written in another way without an accent: by users who
 // do not have them, or in capitals.
 var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ı", "i",
-	"№", "№ ", "ς", "σ", "ʼ", "'", "ʻ", "'", "♯", "#", "⁄", "/", "ٱ", "ا", "ى", "ي", "ة", "ه", "ک", "ك", "ی", "ي", "ـ", "")
+	"№", "№ ", "ς", "σ", "\u2010", "-", "\u2011", "-", "ʼ", "'", "ʻ", "'", "♯", "#", "⁄", "/", "ٱ", "ا", "ى", "ي", "ة", "ه", "ک", "ك", "ی", "ي", "ـ", "")
 
 // fold writes in one way what is written differently and means the same: small
 // letters, no accents and vowel points, plain digits.

@@ -14,7 +14,7 @@ import (
 
 // Version changes when the same text gets other terms. An index of another version
 // has to be renewed.
-const Version = "2"
+const Version = "3"
 
 // Of are the terms of a text: its words as the index keeps them: folded, English and Russian
 // words as their stem, a script without spaces as pairs of characters, and what belongs

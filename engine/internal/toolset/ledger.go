@@ -21,7 +21,7 @@ func newHost(ctx context.Context, c Config, h Hooks) *mcp.Host {
 	return mcp.New(ctx, mcp.Config{
 		Changed: h.ToolsChanged, SignInWanted: h.SignInWanted,
 		Servers:   func() map[string]mcp.Server { return c.Settings().MCP },
-		Approvals: ledger{h.Open, c.Redact}, Dir: filepath.Join(c.Dir, "mcp"), SignIn: c.SignIn, Version: c.Version, Log: c.Log,
+		Approvals: ledger{h.Open, c.Redact}, Dir: filepath.Join(c.Dir, "mcp"), SignIn: c.SignIn, LookEvery: c.LookEvery, Version: c.Version, Log: c.Log,
 	})
 }
 

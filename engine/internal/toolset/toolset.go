@@ -19,6 +19,7 @@ import (
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/sentfiles"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/voice"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -28,6 +29,7 @@ import (
 	"klawbot/tools/guide"
 	"klawbot/tools/job"
 	"klawbot/tools/mcp"
+	"klawbot/tools/media"
 	"klawbot/tools/message"
 	"klawbot/tools/near"
 	recalltools "klawbot/tools/recall"
@@ -76,6 +78,10 @@ type Config struct {
 	// Assets are folders that may hold the ONNX Runtime library and embedding
 	// models, in the order in which they are looked at.
 	Assets []string
+	// LookEvery is how often a running bot looks for changes that are not announced:
+	// those of a command, of the configuration, of files in the workspace, of the clock.
+	// 0 means a second or less, and 10 seconds for memory files.
+	LookEvery time.Duration
 	// SignIn lets a person sign in at MCP servers that want it; zero: nobody
 	// can here.
 	SignIn mcp.SignIn
@@ -100,6 +106,8 @@ type Hooks struct {
 	Stats func(context.Context) ([]self.Entry, error)
 	// Extract has a model take out of a text what a call asks; nil: no model does.
 	Extract func(ctx context.Context, c tools.Call, question, text string) (string, error)
+	// Look looks at a picture for a call; nil: nobody does.
+	Look func(ctx context.Context, c tools.Call, p media.Picture) tools.Result
 	// ToolsChanged is told of accepted tools of an MCP server that are off,
 	// SignInWanted of servers where somebody has to sign in; nil tells nobody.
 	ToolsChanged func(server string, now []mcp.Definition)
@@ -144,7 +152,7 @@ func Skills(c Config) *workspace.Skills {
 func Memory(c Config, open func() (*store.Store, error)) *recall.Memory {
 	return recall.New(recall.Config{
 		Dir: c.Dir, Workspace: c.Workspace, Settings: c.Settings, Open: open,
-		Manual: c.Manual, Assets: c.Assets, HTTP: c.HTTP, Redact: c.Redact, Log: c.Log,
+		Manual: c.Manual, Assets: c.Assets, HTTP: c.HTTP, Redact: c.Redact, LookEvery: c.LookEvery, Log: c.Log,
 	})
 }
 
@@ -155,6 +163,7 @@ func (s *Set) own(c Config, h Hooks) []tools.Tool {
 			Door:     chats{c.Gateway, h.Open},
 			Location: func() *time.Location { return c.Settings().Zone() },
 			OpenFile: c.OpenFile,
+			Speaker:  voice.New(voice.Config{Settings: c.Settings, Dirs: c.Assets, HTTP: c.HTTP, Log: c.Log}),
 		}),
 		guide.New(guide.Config{Manual: c.Manual, Skills: skills{s.Skills}, Search: s.Memory.SearchDocs}),
 		recalltools.New(s.Memory),
@@ -162,6 +171,9 @@ func (s *Set) own(c Config, h Hooks) []tools.Tool {
 	)
 	if s.Web != nil {
 		all = append(all, s.Web.Tools()...)
+	}
+	if c.OpenFile != nil {
+		all = append(all, media.New(media.Config{OpenFile: c.OpenFile, Read: documentReader(c.Settings), Look: h.look})...)
 	}
 	if c.Configuration != nil {
 		all = append(all, self.New(self.Config{Configuration: c.Configuration, Body: info{c, h}})...)

@@ -116,7 +116,7 @@ func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.
 		defer t.Job.Asking(false)
 	}
 	answer, err := t.Models.Ask(ctx, model.Call{
-		Candidate: c, Request: r, Turn: t.Row.ID, Person: t.Row.Origin == string(tools.OriginPerson), Within: t.withinRun,
+		Candidate: c, NoPictures: !maySee(t, c), Request: r, Turn: t.Row.ID, Person: t.Row.Origin == string(tools.OriginPerson), Within: t.withinRun,
 		OnText: func(text string) {
 			if text != "" && t.begun != "" {
 				text = joinCut(t.begun, text)

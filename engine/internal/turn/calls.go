@@ -56,9 +56,11 @@ func (t *turn) callTools(ctx context.Context, m llm.Message) (llm.Message, error
 	}
 	for i, c := range calls {
 		t.keepArtifacts(results[i])
-		message.Blocks = append(message.Blocks, llm.Block{Result: &llm.ToolResult{
+		r := &llm.ToolResult{
 			CallID: c.ID, Name: c.Name, Text: results[i].Text() + t.noteCall(c, results[i]), Failed: !results[i].Success, Others: results[i].Others,
-		}})
+		}
+		pictures(ctx, t, c, results[i], r)
+		message.Blocks = append(message.Blocks, llm.Block{Result: r})
 	}
 	return message, nil
 }

@@ -33,7 +33,7 @@ import (
 	"klawbot/tools/job"
 )
 
-// Config is what New needs. All of it is required.
+// Config is what New needs. All of it is required, but for Pictures.
 type Config struct {
 	Store     *store.Store
 	Life      *lifecycle.Lifecycle
@@ -47,6 +47,8 @@ type Config struct {
 	// Executor has the tools as they are now.
 	Executor *tools.Executor
 	Redact   *redact.Set
+	// Pictures keeps what tools show; nil: models see no pictures of tools.
+	Pictures Pictures
 }
 
 // Turns runs turns. It may be used by several goroutines at once.
@@ -76,6 +78,9 @@ type Request struct {
 	Heard, Others bool
 	// Allowed is asked before each model call whether the turn may continue.
 	Allowed func() error
+	// Prepare finishes Asked, such as by reading files: it is called once, before the
+	// first model call. Nil: Asked is complete.
+	Prepare func(context.Context) (Prepared, error)
 	// Alone is asked when the model has brought something: no message can join from then
 	// on. When it returns false the turn is parked, because a message has joined it. Nil: nothing joins.
 	Alone func() bool
@@ -83,6 +88,15 @@ type Request struct {
 	Job *Job
 	// Log is the turn's own.
 	Log *slog.Logger
+}
+
+// Prepared is what Request.Prepare brings.
+type Prepared struct {
+	Asked []store.Message
+	// Notes are lines for the person, below the answer. With Alone they are the answer,
+	// and no model is asked.
+	Notes []string
+	Alone bool
 }
 
 // Job is a job that a turn runs.
@@ -351,6 +365,9 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		}
 		return t.label(locale.Say(t.settings.Language, p)), nil
 	}
+	if alone, err := prepare(ctx, t); alone != "" || err != nil {
+		return alone, err
+	}
 	if err := t.build(ctx); err != nil {
 		return "", err
 	}
@@ -377,6 +394,29 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		t.say(results)
 		conv = append(conv, message, results)
 	}
+}
+
+// prepare finishes what was asked. alone is the answer when there is nothing that a model
+// could answer.
+func prepare(ctx context.Context, t *turn) (alone string, err error) {
+	if t.Prepare == nil {
+		return "", nil
+	}
+	p, err := t.Prepare(ctx)
+	if err != nil {
+		return "", err
+	}
+	t.Asked = p.Asked
+	if !p.Alone {
+		t.notes = append(t.notes, p.Notes...)
+		return "", nil
+	}
+	alone = strings.Join(p.Notes, "\n")
+	if !t.alone() {
+		return "", lifecycle.ErrParked
+	}
+	t.said = append(t.said, store.Message{Body: llm.Text(llm.RoleAssistant, alone), Type: "error", At: time.Now()})
+	return t.label(alone), nil
 }
 
 // build chooses what the model is shown.

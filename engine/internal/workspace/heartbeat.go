@@ -97,7 +97,7 @@ func ParseHeartbeat(text string) Heartbeat {
 	}
 	p.end()
 	if !p.tasks {
-		if slices.ContainsFunc(p.free, hasWords) {
+		if hasTask(p.free) {
 			p.found.Text = strings.TrimSpace(strings.Join(p.free, "\n"))
 		}
 	}
@@ -119,6 +119,36 @@ func hasWords(line string) bool {
 	return strings.IndexFunc(line, func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsSymbol(r) && r > unicode.MaxASCII
 	}) >= 0
+}
+
+var (
+	ticked = regexp.MustCompile(`^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[xX]\]|[☑☒✅]\x{FE0F}?)(?:\s|$)`)
+	open   = regexp.MustCompile(`^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[ ?\]|[☐□▢◻⬜]\x{FE0F}?)\s`)
+	// noTask is a line that says that there is nothing to do.
+	noTask = regexp.MustCompile(`(?i)^(?:(?:tasks?|to-?do|задачи|дела)\s*[:–—-]\s*)?(?:(?:currently|пока|сейчас)\s+)?` +
+		`(?:none|nothing|nothing to do|nothing here|no tasks?|n/a|tbd|empty|нет|ничего|нет задач|задач нет|пусто|keine|nichts|aucune?|ninguna|nessuna|无|なし)` +
+		`(?:\s+(?:yet|now|for now|right now|at the moment|today|пока))?$`)
+)
+
+// hasTask reports whether lines without headings hold something to do: more than ticked
+// boxes with the lines below them, labels such as "Tasks:", and "none".
+func hasTask(lines []string) bool {
+	done := -1 // how far the ticked line is indented that the next ones belong to
+	for _, line := range lines {
+		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		if !hasWords(line) || done >= 0 && indent > done && !open.MatchString(line) {
+			continue
+		}
+		if done = -1; ticked.MatchString(line) {
+			done = indent
+			continue
+		}
+		text := strings.Trim(markers.ReplaceAllString(line, ""), " \t*_()[].!–—")
+		if !strings.HasSuffix(text, ":") && !noTask.MatchString(text) {
+			return true
+		}
+	}
+	return false
 }
 
 // heartbeatParser reads one text.

@@ -5,6 +5,7 @@ package markdown
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -28,7 +29,6 @@ func messages(markdown string) []gateway.Part {
 
 func renderRich(markdown string) rich {
 	md, cut := cleanMarkdown(markdown)
-	markdownParser := newMarkdownParser()
 	r := mdRenderer{out: &richWriter{}}
 	for _, s := range sections(md) {
 		r.out.gap(s.gap)
@@ -41,7 +41,7 @@ func renderRich(markdown string) rich {
 			continue
 		}
 		r.source = []byte(whole)
-		r.children(markdownParser.Parse(text.NewReader(r.source)))
+		r.children(markdownParser().Parse(text.NewReader(r.source)))
 	}
 	r.out.formulas = nil
 	if r.out.blank() {
@@ -54,8 +54,9 @@ func renderRich(markdown string) rich {
 	return r.out.finish()
 }
 
-// newMarkdownParser has no Linkify: Telegram itself finds bare addresses.
-func newMarkdownParser() parser.Parser {
+// markdownParser is made once; it may be used by several goroutines. It has no Linkify:
+// Telegram itself finds bare addresses.
+var markdownParser = sync.OnceValue(func() parser.Parser {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
 		goldmark.WithParserOptions(parser.WithInlineParsers(
@@ -63,7 +64,7 @@ func newMarkdownParser() parser.Parser {
 			util.Prioritized(besideMarks{}, 460),
 		)),
 	).Parser()
-}
+})
 
 // maxIndentLevels bounds the visible indentation; deeper lists line up there.
 const maxIndentLevels = 6

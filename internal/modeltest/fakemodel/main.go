@@ -32,11 +32,13 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("fakemodel", flag.ContinueOnError)
 	listen := flags.String("listen", "127.0.0.1:0", "address to listen on")
 	key := flags.String("key", "", "key that every request must have; empty takes all")
+	blind := flags.String("blind", "", "words to refuse pictures with; empty takes them")
 	script := flags.String("script", "", "file of rules, one JSON object a line")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	fake := modeltest.New(*key)
+	fake.Blind(*blind)
 	if *script != "" {
 		text, err := os.ReadFile(*script)
 		if err != nil {

@@ -88,13 +88,16 @@ func NewReader(file *bufio.Reader) io.Reader {
 }
 
 // LineEnd is the line end near a byte of a text: the next one, else the last one
-// before it, "" in a single line.
+// before it, "" in a single line. A carriage return alone is one only where all are, as
+// on an old Mac; several, since one may be data.
 func LineEnd(text string, at int) string {
 	i := strings.IndexByte(text[at:], '\n') + at
 	if i < at {
 		i = strings.LastIndexByte(text, '\n')
 	}
 	switch {
+	case i < 0 && strings.HasSuffix(text, "\r") || i < 0 && strings.Count(text, "\r") > 1:
+		return "\r"
 	case i < 0:
 		return ""
 	case i > 0 && text[i-1] == '\r':
@@ -117,7 +120,7 @@ func (t Text) With(body string) Text {
 func (t Text) Append(added string) (longer Text, began bool) {
 	end := LineEnd(t.Body, len(t.Body))
 	added = withEnds(added, nil, end)
-	if t.Body != "" && added != "" && !strings.HasSuffix(t.Body, "\n") && !strings.HasPrefix(strings.TrimPrefix(added, "\r"), "\n") {
+	if t.Body != "" && added != "" && !strings.HasSuffix(t.Body, "\n") && !(end == "\r" && strings.HasSuffix(t.Body, end)) && !strings.HasPrefix(strings.TrimPrefix(added, "\r"), "\n") {
 		if end == "" {
 			end = "\n"
 		}

@@ -43,10 +43,11 @@ func AssetDirs(data string) []string {
 	return dirs
 }
 
-// AssetPlaces are where the configuration has the files looked for.
-func AssetPlaces(c *config.Config, f config.Folders) data.AssetPlaces {
+// AssetPlaces are where the configuration has the files looked for, of the model that
+// the texts of the data folder want.
+func AssetPlaces(ctx context.Context, c *config.Config, f config.Folders) data.AssetPlaces {
 	e := c.EngineMemory().Embedding
-	return data.AssetPlaces{Model: e.Model, Runtime: e.Runtime, Path: e.Path, Dirs: AssetDirs(f.Data)}
+	return data.AssetPlaces{Model: data.EmbeddingIn(ctx, f.Data, e), Runtime: e.Runtime, Path: e.Path, Dirs: AssetDirs(f.Data)}
 }
 
 // Complete reports whether every file is there and the right one.
@@ -76,6 +77,36 @@ func PullAssets(ctx context.Context, out io.Writer, p Pull) error {
 		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --from FOLDER", err)
 	}
 	_, err = fmt.Fprintf(out, "Checked: %s and the ONNX Runtime are in %s\n", p.Model, p.Dir)
+	return err
+}
+
+// PullSpeech downloads the speech model and its runtime.
+func PullSpeech(ctx context.Context, out io.Writer, p Pull) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	if err := pulling(ctx, out, p, data.PullSpeech); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w; try again, or: pip download --no-deps moonshine-voice==0.0.73, then klawbot assets pull --speech --from FILE.whl", err)
+	}
+	_, err := fmt.Fprintf(out, "Checked: %s and the ONNX Runtime are in %s. Voice messages in English are understood on this machine.\n", data.SpeechModel, p.Dir)
+	return err
+}
+
+// PullVoice downloads the voice of the language that p.Model names.
+func PullVoice(ctx context.Context, out io.Writer, p Pull) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	if err := pulling(ctx, out, p, data.PullVoice); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --voice %s --from FOLDER", err, p.Model)
+	}
+	_, err := fmt.Fprintf(out, "Checked: a voice for %s is in %s. It also needs espeak-ng and opus-tools.\n", p.Model, p.Dir)
 	return err
 }
 

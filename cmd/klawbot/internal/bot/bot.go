@@ -107,6 +107,8 @@ func New(c Config) (*Bot, error) {
 	}
 	p.config.Examine = func(ctx context.Context) []health.Finding { return surroundings(ctx, l, p.box) }
 	p.config.Background = p.shell.InBackground
+	p.config.AskAbout = func() bool { return l.Config().Channels.Telegram.Strangers == "ask" }
+	p.config.Allow = func(chat gateway.ChatID) error { return configedit.Allow(l, chat, log) }
 	return p, nil
 }
 
@@ -121,7 +123,7 @@ func (p *Bot) channels() ([]gateway.Channel, error) {
 		}
 		ch, err := telegram.New(telegram.Config{
 			Webhook: hook,
-			Token:   t.Token, APIURL: t.APIURL, Log: p.Log, Redact: p.Redact,
+			Token:   t.Token, APIURL: t.APIURL, FilesRoot: t.FilesRoot, Log: p.Log, Redact: p.Redact,
 			Limits:     func() telegram.Limits { return telegram.Limits(p.Live.Config().Channels.Telegram.Limits) },
 			RespondAll: func() bool { return p.Live.Config().Channels.Telegram.Groups.Respond == "all" },
 			Commands:   menu(c.Agent.Language),

@@ -47,7 +47,7 @@ func (p *Bot) table(ctx context.Context) (rows []Row, ok bool) {
 	case <-ctx.Done():
 		return nil, false
 	}
-	rows = append(rows, p.pathRows()...)
+	rows = append(rows, p.pathRows(ctx)...)
 	return append(rows, p.programRows()...), true
 }
 
@@ -150,7 +150,7 @@ func (p *Bot) modelRows(ctx context.Context) []Row {
 
 // pathRows are the configuration and the folders, which were opened before, and what
 // runs in them.
-func (p *Bot) pathRows() []Row {
+func (p *Bot) pathRows(ctx context.Context) []Row {
 	file := "none: defaults and environment"
 	if f := p.Live.Source.File; f != "" {
 		file = f
@@ -164,6 +164,8 @@ func (p *Bot) pathRows() []Row {
 		{name: "data", text: p.Folders.Data},
 		workspace,
 		p.box.row(),
-		{name: "memory", text: health.EmbeddingText(p.config.Base)},
+		{name: "memory", text: health.EmbeddingText(ctx, p.config.Base)},
+		{name: "seeing", text: health.SeeingText(p.Live.Settings())},
+		{name: "reading", text: health.ReadingText(ctx, p.Live.Settings().Media.Documents)},
 	}
 }

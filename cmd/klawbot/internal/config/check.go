@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"klawbot/cmd/klawbot/internal/keys"
+	"klawbot/engine/settings"
 	"klawbot/tools/find"
 	"klawbot/tools/sandbox"
 )
@@ -23,6 +24,7 @@ var checks = map[string]func(any) error{
 	"channels.telegram.apiURL":                  apiAddress,
 	"channels.telegram.groups.respond":          oneOf("mention", "all"),
 	"channels.telegram.streaming":               oneOf("off", "edit", "draft"),
+	"channels.telegram.strangers":               oneOf("ask", "off"),
 	"channels.telegram.mode":                    oneOf("polling", "webhook"),
 	"channels.telegram.rich":                    notYet,
 	"channels.telegram.limits.perChatPerSecond": between(0, 1000),
@@ -41,6 +43,7 @@ var checks = map[string]func(any) error{
 	"models.entries.*.maxTokens":                between(0, 1_000_000),
 	"models.entries.*.contextBudget":            between(1000, 10_000_000),
 	"models.entries.*.tools":                    oneOf(find.ShowAuto, find.ShowFew, find.ShowAll),
+	"models.entries.*.vision":                   oneOf(settings.VisionAuto, settings.VisionOn, settings.VisionOff),
 	"models.entries.*.prices":                   prices,
 	"models.budget.perDayUSD":                   between(0, 1_000_000),
 	"models.budget.perDayTokens":                between(0, 1_000_000_000),
@@ -54,6 +57,20 @@ var checks = map[string]func(any) error{
 	"memory.autoRecall.topK":                    between(1, 20),
 	"memory.autoRecall.maxTokens":               between(50, 10_000),
 	"memory.autoRecall.minScore":                between(0, 1),
+	"media.maxDownloadMB":                       between(1, 2000),
+	"media.quotaMB":                             between(1, 10_000_000),
+	"media.keepDays":                            between(0, 36500),
+	"media.workers":                             between(1, 64),
+	"media.images.maxSide":                      between(64, 8000),
+	"media.images.maxPerRequest":                between(0, 100),
+	"media.documents.pdf":                       oneOf("auto", "pdftotext", "off"),
+	"media.documents.ocr":                       oneOf("auto", "off"),
+	"media.documents.maxPages":                  between(1, 100_000),
+	"media.documents.firstChars":                between(100, 1_000_000),
+	"media.transcription.type":                  oneOf("auto", "local", "openai", "off"),
+	"media.transcription.maxMinutes":            between(0.1, 600),
+	"media.voice.type":                          oneOf("auto", "local", "openai", "off"),
+	"media.voice.maxChars":                      between(1, 10_000),
 	"context.window":                            between(1, 1000),
 	"files.maxFileSizeBytes":                    between(1, 1<<30),
 	"security.autonomy":                         oneOf("readonly", "supervised", "full"),
@@ -283,6 +300,7 @@ func crossCheck(c *Config, origins map[string]string) keys.Faults {
 		add("tools.sandbox.image", "must name an image with python3 and bash for docker, such as python:3-slim")
 	}
 	checkMemory(c, add)
+	checkMedia(c, add)
 	return slices.Concat(faults, checkPolicy(c, origins), checkServers(c, origins))
 }
 

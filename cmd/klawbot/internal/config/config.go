@@ -4,6 +4,7 @@ package config
 
 import (
 	"klawbot/cmd/klawbot/internal/keys"
+	"klawbot/engine/settings"
 	"klawbot/tools/find"
 )
 
@@ -16,6 +17,7 @@ type Config struct {
 	Agent     Agent     `koanf:"agent"`
 	Models    Models    `koanf:"models"`
 	Memory    Memory    `koanf:"memory"`
+	Media     Media     `koanf:"media"`
 	Context   Context   `koanf:"context"`
 	Files     Files     `koanf:"files"`
 	Security  Security  `koanf:"security"`
@@ -43,12 +45,14 @@ type Telegram struct {
 	AllowedUserIDs []int64 `koanf:"allowedUserIds"`
 	OwnerIDs       []int64 `koanf:"ownerIds"`
 	APIURL         string  `koanf:"apiURL"`
+	FilesRoot      string  `koanf:"filesRoot"`
 	Mode           string  `koanf:"mode"`
 	Webhook        Webhook `koanf:"webhook"`
 	Groups         Groups  `koanf:"groups"`
 	Streaming      string  `koanf:"streaming"`
 	Limits         Limits  `koanf:"limits"`
 	Rich           bool    `koanf:"rich"`
+	Strangers      string  `koanf:"strangers"`
 }
 
 // Webhook is where updates are brought in the mode "webhook".
@@ -126,6 +130,7 @@ type Entry struct {
 	ContextBudget int                `koanf:"contextBudget"`
 	Prices        map[string]float64 `koanf:"prices"`
 	Tools         string             `koanf:"tools"`
+	Vision        string             `koanf:"vision"`
 	Compat        map[string]any     `koanf:"compat"`
 }
 
@@ -290,6 +295,7 @@ func Defaults() Config {
 				Webhook:   Webhook{Listen: "127.0.0.1:8443"},
 				Groups:    Groups{Respond: "mention"},
 				Streaming: "edit",
+				Strangers: "ask",
 				Limits:    Limits{PerChatPerSecond: 1, GroupPerMinute: 20, GlobalPerSecond: 25},
 			},
 		},
@@ -298,6 +304,7 @@ func Defaults() Config {
 		},
 		Models:    Models{Default: "main", TimeoutSeconds: 120, Retries: 3},
 		Memory:    defaultMemory(),
+		Media:     defaultMedia(),
 		Context:   Context{Window: 20, SubagentRuns: 5, CompactAt: 0.75},
 		Scheduler: Scheduler{MisfireThresholdSeconds: 60, RunTimeoutSeconds: 300, MinIntervalSeconds: 10, MaxSubagents: 5, RunTokens: 200_000},
 		Files:     Files{MaxFileSizeBytes: 1 << 20},
@@ -346,6 +353,7 @@ func tableDefaults(given keys.Tree, getenv func(string) string) keys.Tree {
 			shown = find.ShowFew
 		}
 		e.(keys.Tree)["maxTokens"], e.(keys.Tree)["contextBudget"], e.(keys.Tree)["tools"] = NewEntryMaxTokens, NewEntryContextBudget, shown
+		e.(keys.Tree)["vision"] = settings.VisionAuto
 	}
 	return keys.Tree{
 		"channels": keys.Tree{"telegram": keys.Tree{"token": getenv("TELEGRAM_BOT_TOKEN")}},

@@ -154,13 +154,13 @@ func TestModelsOfAllKinds(t *testing.T) {
 `, "ANTHROPIC_API_KEY=key-of-the-test")
 	m := l.Config.EngineModels()
 	want := settings.Models{
-		Default: "claude", Fallback: []string{"local"}, Budget: settings.Budget{PerDayUSD: 2.5, PerDayTokens: 1000}, Timeout: 2 * time.Minute, Retries: 3,
+		Default: "claude", MaxShownTools: 40, Fallback: []string{"local"}, Budget: settings.Budget{PerDayUSD: 2.5, PerDayTokens: 1000}, Timeout: 2 * time.Minute, Retries: 3,
 		Entries: map[string]settings.Model{
 			"claude": {
 				Provider: "anthropic", Type: "anthropic", BaseURL: "https://api.anthropic.com", APIKey: "key-of-the-test", Name: "x",
-				MaxTokens: 4096, ContextBudget: 32000, Tools: "auto", Prices: &settings.Prices{Input: 3, Output: 15, Cached: 3},
+				MaxTokens: 4096, ContextBudget: 32000, Tools: "auto", Vision: "auto", Prices: &settings.Prices{Input: 3, Output: 15, Cached: 3},
 			},
-			"local": {Provider: "home", Type: "ollama", BaseURL: "http://127.0.0.1:11434", Name: "z", MaxTokens: 4096, ContextBudget: 32000, Tools: "auto"},
+			"local": {Provider: "home", Type: "ollama", BaseURL: "http://127.0.0.1:11434", Name: "z", MaxTokens: 4096, ContextBudget: 32000, Tools: "auto", Vision: "auto"},
 		},
 	}
 	if diff := cmp.Diff(want, m); diff != "" {
@@ -244,8 +244,8 @@ agent: {debounceMs: 0, timezone: "${NOBODY_SET_THIS}"}
 		"Home":      {Type: "openai", BaseURL: "http://127.0.0.1:1/v1", APIKey: "sesame", Slots: 1, UnloadAfterMinutes: 15},
 	}
 	want.Models.Entries = map[string]Entry{
-		"main": {Provider: "Home", Model: "small", MaxTokens: 4096, ContextBudget: 32000, Tools: "auto"},
-		"fast": {Provider: "Home", Model: "tiny", MaxTokens: 0, ContextBudget: 32000, Tools: "auto"},
+		"main": {Provider: "Home", Model: "small", MaxTokens: 4096, ContextBudget: 32000, Tools: "auto", Vision: "auto"},
+		"fast": {Provider: "Home", Model: "tiny", MaxTokens: 0, ContextBudget: 32000, Tools: "auto", Vision: "auto"},
 	}
 	want.Channels.Telegram.AllowedChatIDs = []int64{5, 6}
 	want.Channels.Telegram.OwnerIDs = []int64{7}

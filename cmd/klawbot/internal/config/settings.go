@@ -43,7 +43,6 @@ func (c *Config) settings() settings.Settings {
 		ContextWindow:           c.Context.Window,
 		CompactAt:               c.Context.CompactAt,
 		MaxOutputChars:          c.Tools.MaxOutputChars,
-		MaxShownTools:           c.Tools.MaxShown,
 		Policy:                  c.policy(),
 		MCP:                     c.servers(),
 		ApprovalTimeout:         time.Duration(c.Tools.ApprovalTimeoutSeconds) * time.Second,
@@ -63,6 +62,7 @@ func (c *Config) settings() settings.Settings {
 			History:          c.Context.SubagentRuns,
 		},
 		Heartbeat: c.heartbeat(),
+		Media:     c.engineMedia(),
 	}
 }
 
@@ -110,11 +110,12 @@ var usualAddress = map[string]string{
 // bot is in no-model mode.
 func (c *Config) EngineModels() settings.Models {
 	m := settings.Models{
-		Small:   c.Models.Small,
-		Entries: map[string]settings.Model{},
-		Timeout: time.Duration(c.Models.TimeoutSeconds) * time.Second,
-		Retries: c.Models.Retries,
-		Budget:  settings.Budget(c.Models.Budget),
+		Small:         c.Models.Small,
+		MaxShownTools: c.Tools.MaxShown,
+		Entries:       map[string]settings.Model{},
+		Timeout:       time.Duration(c.Models.TimeoutSeconds) * time.Second,
+		Retries:       c.Models.Retries,
+		Budget:        settings.Budget(c.Models.Budget),
 	}
 	for name, e := range c.Models.Entries {
 		p := c.Models.Providers[e.Provider]
@@ -124,7 +125,7 @@ func (c *Config) EngineModels() settings.Models {
 		m.Entries[name] = settings.Model{
 			Provider: e.Provider, Type: p.Type, BaseURL: cmp.Or(p.BaseURL, usualAddress[p.Type]), APIKey: p.APIKey,
 			Name: e.Model, MaxTokens: min(e.MaxTokens, p.window(e)/2), ContextBudget: p.window(e), Prices: e.prices(), Compat: e.Compat,
-			Tools: e.Tools, Local: p.local(),
+			Tools: e.Tools, Vision: e.Vision, Local: p.local(),
 		}
 	}
 	for _, name := range c.Models.Fallback {
@@ -297,7 +298,7 @@ type AutoRecall struct {
 	MinScore  float64 `koanf:"minScore"`
 }
 
-// autoModel is the embedding model for agent.language.
+// autoModel is the embedding model for agent.language and for the stored texts.
 const autoModel = "auto"
 
 func defaultMemory() Memory {
@@ -319,8 +320,11 @@ func (c *Config) EngineMemory() settings.Memory {
 	}
 	if e.Model == autoModel {
 		e.Model, e.Fallback = data.EmbeddingFor(c.Agent.Language)
-		if e.Path != "" { // a model of one's own is known by the default's name
+		switch {
+		case e.Path != "": // a model of one's own is known by the default's name
 			e.Model, e.Fallback = data.EmbeddingFor("en")
+		case e.Type == "onnx" && e.Model != data.MultilingualEmbedding:
+			e.Foreign = data.MultilingualEmbedding
 		}
 	}
 	if e.Type == "openai" {

@@ -38,9 +38,9 @@ func TestSettingsLeaveOutModelsThatCannotBeCalled(t *testing.T) {
 	got := l.EngineModels()
 	want := settings.Models{
 		Entries: map[string]settings.Model{
-			"b": {Provider: "home", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", Name: "b", MaxTokens: 4096, ContextBudget: 32000, Tools: "auto"},
+			"b": {Provider: "home", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", Name: "b", MaxTokens: 4096, ContextBudget: 32000, Tools: "auto", Vision: "auto"},
 		},
-		Timeout: 2 * time.Minute, Retries: 3,
+		Timeout: 2 * time.Minute, Retries: 3, MaxShownTools: 40,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

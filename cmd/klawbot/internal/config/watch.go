@@ -218,6 +218,7 @@ func needRestart(a, b *Config) string {
 	add("dataDir", a.DataDir != b.DataDir)
 	add("channels.telegram.token", a.Channels.Telegram.Token != b.Channels.Telegram.Token)
 	add("channels.telegram.apiURL", a.Channels.Telegram.APIURL != b.Channels.Telegram.APIURL)
+	add("channels.telegram.filesRoot", a.Channels.Telegram.FilesRoot != b.Channels.Telegram.FilesRoot)
 	add("channels.telegram.mode", a.Channels.Telegram.Mode != b.Channels.Telegram.Mode)
 	add("channels.telegram.webhook", a.Channels.Telegram.Webhook != b.Channels.Telegram.Webhook)
 	add("channels.console.enabled", a.Channels.Console.Enabled != b.Channels.Console.Enabled)

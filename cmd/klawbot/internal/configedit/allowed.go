@@ -47,6 +47,18 @@ func Allowed(l *config.Live, add, remove []int64) (before *config.Config, err er
 	return before, err
 }
 
+// Allow puts a chat on the list in config.yaml and applies it.
+func Allow(l *config.Live, chat gateway.ChatID, log *slog.Logger) error {
+	if chat.Channel != "telegram" {
+		return errors.New("only Telegram has a list of allowed chats")
+	}
+	if _, err := Allowed(l, []int64{chat.ID}, nil); err != nil {
+		return err
+	}
+	l.Reload(log)
+	return nil
+}
+
 // MoveGroup puts the new id of a group in the place of its old one in config.yaml,
 // and applies it. Where the file cannot be changed, the gateway lets the group in
 // until the next start, and the log says what to do until then.

@@ -14,7 +14,7 @@ import (
 
 func TestNewConfigurationReadsBack(t *testing.T) {
 	m := newModel(settings.Model{Provider: "my: server", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", APIKey: `k"e'y#${1}`, Name: "qwen3:8b"})
-	m.Tools = "auto" // the default, which is not written down
+	m.Tools, m.Vision = "auto", "auto" // the defaults, which are not written down
 	a := &Answers{chosen: &m, Token: "1:abc", APIURL: "http://127.0.0.1:2", Timezone: "UTC", allowed: []int64{-5, 6}, owners: []int64{6}}
 	environ := []string{"TELEGRAM_BOT_TOKEN=1:abc"}
 	text := a.yaml("", environ)

@@ -48,6 +48,8 @@ func (s Setup) getenv(name string) string { return config.Source{Environ: s.Envi
 // Answers are what makes a configuration.
 type Answers struct {
 	Yes, Force, NoTelegram, NoAssets bool
+	// Speech wants the speech model.
+	Speech bool
 
 	Token, APIURL                    string
 	Model, BaseURL, APIKey, Provider string
@@ -106,6 +108,11 @@ func (s Setup) Run(ctx context.Context, a *Answers) error {
 	}
 	if !a.NoAssets {
 		if err := s.setUpAssets(ctx, &l.Config, f, a.AssetsFrom); err != nil {
+			return err
+		}
+	}
+	if a.Speech {
+		if err := s.setUpSpeech(ctx, f, a.AssetsFrom); err != nil {
 			return err
 		}
 	}
@@ -210,7 +217,10 @@ func (s Setup) initByQuestions(ctx context.Context, a *Answers, client *http.Cli
 	if err := s.askTimezone(ctx, p, a); err != nil {
 		return err
 	}
-	return s.askEmbedding(ctx, p, a)
+	if err := s.askEmbedding(ctx, p, a); err != nil {
+		return err
+	}
+	return s.askSpeech(ctx, p, a)
 }
 
 func (s Setup) askToken(ctx context.Context, p *terminal.Prompter, a *Answers) (telegram.Bot, error) {
@@ -318,6 +328,25 @@ func (s Setup) askEmbedding(ctx context.Context, p *terminal.Prompter, a *Answer
 	return err
 }
 
+// askSpeech offers ears to a person who speaks what the speech model knows.
+func (s Setup) askSpeech(ctx context.Context, p *terminal.Prompter, a *Answers) (err error) {
+	if !a.Speech && !a.NoAssets && p.AtTerminal() && localLanguage(s.getenv) == "en" {
+		a.Speech, err = p.Confirm(ctx, "Understand voice messages on this machine (44 MB)?")
+	}
+	return err
+}
+
+// setUpSpeech brings the speech model. As with setUpAssets, nothing that fails is a failure.
+func (s Setup) setUpSpeech(ctx context.Context, f config.Folders, from string) error {
+	fmt.Fprintf(s.Stdout, "Downloading the speech model %s ...\n", data.SpeechModel)
+	err := bot.PullSpeech(ctx, s.Stdout, bot.Pull{Dir: filepath.Join(f.Data, "assets"), From: from, Patience: setupPatience})
+	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	_, err = fmt.Fprintf(s.Stdout, "Can't download the speech model: %s\nUntil then, klawbot doesn't understand voice messages.\n", s.Redact.Text(err.Error()))
+	return err
+}
+
 // localLanguage is the language of the system, such as "ru"; "en" when it names
 // none.
 func localLanguage(getenv func(string) string) string {
@@ -340,7 +369,7 @@ const setupPatience = 10 * time.Second
 // setUpAssets brings what search by meaning needs at the end of klawbot init.
 // Nothing that fails here is a failure: without it klawbot uses keyword search.
 func (s Setup) setUpAssets(ctx context.Context, c *config.Config, f config.Folders, from string) error {
-	p := bot.AssetPlaces(c, f)
+	p := bot.AssetPlaces(ctx, c, f)
 	if c.Memory.Embedding.Type != "onnx" || !slices.Contains(data.EmbeddingModels(), p.Model) || bot.Complete(p.Files()) {
 		return nil
 	}

@@ -131,3 +131,6 @@ func (c *Client) Check(ctx context.Context) error {
 func (c *Client) Models(ctx context.Context) ([]string, error) {
 	return c.endpoint.Models(ctx, "/v1/models?limit=1000")
 }
+
+// Sees: all models of the API take pictures; see llm.Seer.
+func (c *Client) Sees(context.Context, string) (yes, known bool) { return true, true }

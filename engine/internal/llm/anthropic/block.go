@@ -16,16 +16,18 @@ type block struct {
 	Text string `json:"text,omitempty"`
 	// Thinking may be empty, but not missing: models may hide what they think
 	// and only sign it.
-	Thinking     *string         `json:"thinking,omitempty"`
-	Signature    string          `json:"signature,omitempty"`
-	Data         string          `json:"data,omitempty"`
-	ID           string          `json:"id,omitempty"`
-	Name         string          `json:"name,omitempty"`
-	Input        json.RawMessage `json:"input,omitempty"`
-	ToolUseID    string          `json:"tool_use_id,omitempty"`
-	Content      string          `json:"content,omitempty"`
-	IsError      bool            `json:"is_error,omitempty"`
-	CacheControl *cacheControl   `json:"cache_control,omitempty"`
+	Thinking  *string         `json:"thinking,omitempty"`
+	Signature string          `json:"signature,omitempty"`
+	Data      string          `json:"data,omitempty"`
+	ID        string          `json:"id,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	Input     json.RawMessage `json:"input,omitempty"`
+	ToolUseID string          `json:"tool_use_id,omitempty"`
+	// Content of a result is a text, or blocks where there are pictures.
+	Content      any           `json:"content,omitempty"`
+	Source       *source       `json:"source,omitempty"`
+	IsError      bool          `json:"is_error,omitempty"`
+	CacheControl *cacheControl `json:"cache_control,omitempty"`
 
 	// raw stands for the whole block.
 	raw   json.RawMessage
@@ -43,6 +45,17 @@ func (b block) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	return b.extra.Into(body)
+}
+
+// source is a picture.
+type source struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      string `json:"data"`
+}
+
+func encodeImage(pictures map[string]string, i llm.Image) block {
+	return block{Type: "image", Source: &source{"base64", i.MIME, pictures[i.Sum]}}
 }
 
 // part is a piece of content that arrives.

@@ -53,7 +53,8 @@ type cacheControl struct {
 // encode writes the body of a request. paused are the blocks of an answer that
 // the provider wants to continue.
 func encode(provider string, c Compat, r llm.Request, paused []*part) ([]byte, error) {
-	msgs := llm.Normalize(r.Messages, llm.Shape{Provider: provider, Model: r.Model, Replay: c.ReasoningReplay})
+	read, pictures := protocol.Pictures(r)
+	msgs := llm.Normalize(read, llm.Shape{Provider: provider, Model: r.Model, Replay: c.ReasoningReplay})
 	w := wireRequest{Model: r.Model, MaxTokens: r.MaxTokens, Stream: r.Stream, Tools: declare(r.Tools, msgs)}
 	if w.MaxTokens <= 0 {
 		w.MaxTokens = defaultMaxTokens
@@ -64,7 +65,7 @@ func encode(provider string, c Compat, r llm.Request, paused []*part) ([]byte, e
 	if strings.TrimSpace(r.System) != "" {
 		w.System = []block{{Type: "text", Text: r.System}}
 	}
-	w.Messages = encodeMessages(msgs)
+	w.Messages = encodeMessages(pictures, msgs)
 	for _, p := range paused {
 		w.add("assistant", block{raw: p.raw()})
 	}
@@ -145,21 +146,31 @@ func (w *wireRequest) markCache() {
 
 // encodeMessages writes a history in which the roles alternate: results and what
 // the user said after them are one message, the results first.
-func encodeMessages(msgs []llm.Message) []wireMessage {
+func encodeMessages(pictures map[string]string, msgs []llm.Message) []wireMessage {
 	var w wireRequest
 	ids := protocol.NewIDs("", msgs)
 	for _, m := range msgs {
-		for _, b := range m.Blocks {
+		for _, b := range picturesFirst(m) {
 			if b.Extra != nil { // of another protocol, before the provider changed its type
 				continue
 			}
-			w.add(roleOf(m.Role), encodeBlock(ids, b))
+			w.add(roleOf(m.Role), encodeBlock(ids, pictures, b))
 		}
 	}
 	if last := &w.Messages[len(w.Messages)-1]; last.Role == "assistant" {
 		trimEnd(last)
 	}
 	return w.Messages
+}
+
+// picturesFirst puts pictures that end a message before its text, which models read
+// better. Those with a text behind them, such as the end of a mark, stay in place.
+func picturesFirst(m llm.Message) []llm.Block {
+	first := len(m.Blocks)
+	for first > 0 && m.Blocks[first-1].Image != nil {
+		first--
+	}
+	return slices.Concat(m.Blocks[first:], m.Blocks[:first])
 }
 
 func roleOf(r llm.Role) string {
@@ -185,8 +196,10 @@ func trimEnd(m *wireMessage) {
 	last.Text = strings.TrimRightFunc(last.Text, unicode.IsSpace)
 }
 
-func encodeBlock(ids protocol.IDs, b llm.Block) block {
+func encodeBlock(ids protocol.IDs, pictures map[string]string, b llm.Block) block {
 	switch {
+	case b.Image != nil:
+		return encodeImage(pictures, *b.Image)
 	case b.Thinking != nil && b.Thinking.Redacted != "":
 		return block{Type: "redacted_thinking", Data: b.Thinking.Redacted}
 	case b.Thinking != nil:
@@ -194,7 +207,18 @@ func encodeBlock(ids protocol.IDs, b llm.Block) block {
 	case b.Call != nil:
 		return block{Type: "tool_use", ID: ids[b.Call.ID], Name: b.Call.Name, Input: json.RawMessage(b.Call.Arguments), extra: protocol.StoredExtra(b.Call.Extra)}
 	case b.Result != nil:
-		return block{Type: "tool_result", ToolUseID: ids[b.Result.CallID], Content: b.Result.Text, IsError: b.Result.Failed}
+		return block{Type: "tool_result", ToolUseID: ids[b.Result.CallID], Content: resultContent(pictures, *b.Result), IsError: b.Result.Failed}
 	}
 	return block{Type: "text", Text: b.Text}
+}
+
+func resultContent(pictures map[string]string, r llm.ToolResult) any {
+	if len(r.Images) == 0 {
+		return r.Text
+	}
+	content := []block{{Type: "text", Text: r.Text}}
+	for _, i := range r.Images {
+		content = append(content, encodeImage(pictures, i))
+	}
+	return content
 }

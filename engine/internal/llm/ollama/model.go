@@ -68,3 +68,9 @@ func (c *Client) show(ctx context.Context, name string) (model, error) {
 	}
 	return m, nil
 }
+
+// Sees asks the server what the model can do; see llm.Seer.
+func (c *Client) Sees(ctx context.Context, name string) (yes, known bool) {
+	m := c.model(ctx, name)
+	return m.can("vision"), m.known
+}

@@ -106,7 +106,7 @@ const leastCut = 1000
 
 // wasCut reports whether a server read much less than it was sent.
 func wasCut(read int, r llm.Request) bool {
-	sent := llm.EstimateRequest(r)
+	sent := llm.EstimateRequest(r) - llm.EstimateImages(r.Messages) // pictures take what they take
 	return read > 0 && sent >= leastCut && read*2 < sent
 }
 

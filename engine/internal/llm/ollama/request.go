@@ -21,6 +21,7 @@ type wireRequest struct {
 type wireMessage struct {
 	Role     string     `json:"role"`
 	Content  string     `json:"content"`
+	Images   []string   `json:"images,omitempty"`
 	Thinking string     `json:"thinking,omitempty"`
 	Calls    []wireCall `json:"tool_calls,omitempty"`
 	ToolName string     `json:"tool_name,omitempty"`
@@ -63,7 +64,10 @@ type wireDeclaration struct {
 // encode writes the body of a request. Calls cannot be forbidden here, so tools
 // that must not be called are not named.
 func encode(provider string, c Compat, window int, r llm.Request) ([]byte, error) {
-	msgs := llm.Normalize(r.Messages, llm.Shape{Provider: provider, Model: r.Model, Replay: c.ReasoningReplay, MergeUsers: true})
+	read, pictures := protocol.Pictures(r)
+	msgs := llm.Normalize(read, llm.Shape{
+		Provider: provider, Model: r.Model, Replay: c.ReasoningReplay, MergeUsers: true, PicturesApart: true,
+	})
 	w := wireRequest{Model: r.Model, Stream: r.Stream, Think: c.Think, KeepAlive: c.KeepAlive, Options: map[string]json.RawMessage{}}
 	setOption(w.Options, "num_ctx", window)
 	setOption(w.Options, "num_predict", r.MaxTokens)
@@ -80,7 +84,7 @@ func encode(provider string, c Compat, window int, r llm.Request) ([]byte, error
 	}
 	ids := protocol.NewIDs("", msgs)
 	for _, m := range msgs {
-		w.Messages = append(w.Messages, encodeMessage(ids, m)...)
+		w.Messages = append(w.Messages, encodeMessage(ids, pictures, m)...)
 	}
 	return json.Marshal(w)
 }
@@ -91,7 +95,7 @@ func setOption(options map[string]json.RawMessage, name string, n int) {
 	}
 }
 
-func encodeMessage(ids protocol.IDs, m llm.Message) []wireMessage {
+func encodeMessage(ids protocol.IDs, pictures map[string]string, m llm.Message) []wireMessage {
 	switch m.Role {
 	case llm.RoleTool:
 		var out []wireMessage
@@ -102,7 +106,11 @@ func encodeMessage(ids protocol.IDs, m llm.Message) []wireMessage {
 	case llm.RoleAssistant:
 		return []wireMessage{encodeAssistant(ids, m)}
 	}
-	return []wireMessage{{Role: "user", Content: protocol.Join(m)}}
+	user := wireMessage{Role: "user", Content: protocol.Join(m)}
+	for i := range llm.Pictures([]llm.Message{m}) {
+		user.Images = append(user.Images, pictures[i.Sum])
+	}
+	return []wireMessage{user}
 }
 
 func encodeAssistant(ids protocol.IDs, m llm.Message) wireMessage {

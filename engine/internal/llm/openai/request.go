@@ -26,7 +26,8 @@ type usageOption struct {
 
 type wireMessage struct {
 	Role string `json:"role"`
-	// Content is a JSON string or null; nil leaves the key out.
+	// Content is a JSON string, a list of parts where there are pictures, or null; nil
+	// leaves the key out.
 	Content          json.RawMessage `json:"content,omitempty"`
 	ReasoningContent *string         `json:"reasoning_content,omitempty"`
 	Reasoning        *string         `json:"reasoning,omitempty"`
@@ -83,9 +84,10 @@ type wireDeclaration struct {
 
 // encode writes the body of a request.
 func encode(provider string, c Compat, r llm.Request) ([]byte, error) {
-	msgs := llm.Normalize(r.Messages, llm.Shape{
+	read, pictures := protocol.Pictures(r)
+	msgs := llm.Normalize(read, llm.Shape{
 		Provider: provider, Model: r.Model, Replay: c.ReasoningReplay, BridgeAfterTool: c.BridgeAfterTool,
-		MergeUsers: c.MergeSameRole,
+		MergeUsers: c.MergeSameRole, PicturesApart: true,
 	})
 	w := wireRequest{Model: r.Model, Stream: r.Stream, Tools: declare(c, r)}
 	if r.NoTools && c.ToolChoiceNone && len(w.Tools) > 0 {
@@ -104,7 +106,7 @@ func encode(provider string, c Compat, r llm.Request) ([]byte, error) {
 	}
 	ids := protocol.NewIDs(c.ToolIDFormat, msgs)
 	for _, m := range msgs {
-		w.Messages = append(w.Messages, encodeMessage(c, ids, m)...)
+		w.Messages = append(w.Messages, encodeMessage(c, ids, pictures, m)...)
 	}
 	body, err := json.Marshal(w)
 	if err != nil {
@@ -127,7 +129,7 @@ func declare(c Compat, r llm.Request) []wireTool {
 	return out
 }
 
-func encodeMessage(c Compat, ids protocol.IDs, m llm.Message) []wireMessage {
+func encodeMessage(c Compat, ids protocol.IDs, pictures map[string]string, m llm.Message) []wireMessage {
 	switch m.Role {
 	case llm.RoleTool:
 		var out []wireMessage
@@ -138,7 +140,39 @@ func encodeMessage(c Compat, ids protocol.IDs, m llm.Message) []wireMessage {
 	case llm.RoleAssistant:
 		return []wireMessage{encodeAssistant(c, ids, m)}
 	}
-	return []wireMessage{{Role: "user", Content: protocol.Quote(protocol.Join(m))}}
+	return []wireMessage{{Role: "user", Content: userContent(pictures, m)}}
+}
+
+type wirePart struct {
+	Type  string        `json:"type"`
+	Text  string        `json:"text,omitempty"`
+	Image *wireImageURL `json:"image_url,omitempty"`
+}
+
+type wireImageURL struct {
+	URL string `json:"url"`
+}
+
+// userContent is a string, which every server takes, or the parts of a message with
+// pictures, in their order.
+func userContent(pictures map[string]string, m llm.Message) json.RawMessage {
+	if !llm.HasPictures([]llm.Message{m}) {
+		return protocol.Quote(protocol.Join(m))
+	}
+	var parts []wirePart
+	for _, b := range m.Blocks {
+		switch n := len(parts); {
+		case b.Image != nil:
+			url := "data:" + b.Image.MIME + ";base64," + pictures[b.Image.Sum]
+			parts = append(parts, wirePart{Type: "image_url", Image: &wireImageURL{url}})
+		case n > 0 && parts[n-1].Image == nil:
+			parts[n-1].Text += "\n\n" + b.Text
+		default:
+			parts = append(parts, wirePart{Type: "text", Text: b.Text})
+		}
+	}
+	content, _ := json.Marshal(parts) // strings always marshal
+	return content
 }
 
 func encodeAssistant(c Compat, ids protocol.IDs, m llm.Message) wireMessage {

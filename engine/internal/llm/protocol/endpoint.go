@@ -87,12 +87,23 @@ func (e *Endpoint) Patience(seconds int, local bool) time.Duration {
 // long as first says. A status other than 200 is an error. The error is an
 // *llm.Error or ctx's.
 func (e *Endpoint) Post(ctx context.Context, path string, body []byte, first time.Duration) (*Response, error) {
-	return e.open(ctx, http.MethodPost, path, body, first)
+	return e.open(ctx, http.MethodPost, path, content{"application/json", body}, first)
+}
+
+// PostForm sends a form, whose parts the content type tells apart. Else it is as Post.
+func (e *Endpoint) PostForm(ctx context.Context, path, contentType string, body []byte, first time.Duration) (*Response, error) {
+	return e.open(ctx, http.MethodPost, path, content{contentType, body}, first)
+}
+
+// content is the body of a request.
+type content struct {
+	kind string
+	body []byte // nil for none
 }
 
 // Get decodes a JSON answer. The path may have a query. Errors are as of Post.
 func (e *Endpoint) Get(ctx context.Context, path string, into any) error {
-	r, err := e.open(ctx, http.MethodGet, path, nil, e.idle)
+	r, err := e.open(ctx, http.MethodGet, path, content{}, e.idle)
 	if err != nil {
 		return err
 	}
@@ -127,10 +138,10 @@ func Complains(err error) bool {
 }
 
 // open sends a request under a watchdog that starts before it is written.
-func (e *Endpoint) open(parent context.Context, method, path string, body []byte, first time.Duration) (*Response, error) {
+func (e *Endpoint) open(parent context.Context, method, path string, c content, first time.Duration) (*Response, error) {
 	ctx, dog := watch(parent, first, e.idle)
 	r := &Response{endpoint: e, parent: parent, ctx: ctx, dog: dog}
-	resp, err := e.do(ctx, method, path, body)
+	resp, err := e.do(ctx, method, path, c)
 	if err != nil {
 		defer dog.stop() // it says why it ended the request
 		return nil, r.failure(err)
@@ -146,13 +157,13 @@ func (e *Endpoint) open(parent context.Context, method, path string, body []byte
 	return r, nil
 }
 
-func (e *Endpoint) do(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+func (e *Endpoint) do(ctx context.Context, method, path string, c content) (*http.Response, error) {
 	path, query, _ := strings.Cut(path, "?")
 	address := e.base.JoinPath(path)
 	if query != "" {
 		address.RawQuery = query
 	}
-	req, err := http.NewRequestWithContext(ctx, method, address.String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, address.String(), bytes.NewReader(c.body))
 	if err != nil {
 		return nil, err
 	}
@@ -164,8 +175,8 @@ func (e *Endpoint) do(ctx context.Context, method, path string, body []byte) (*h
 	// request that meets such a connection goes out again on a new one when the
 	// transport may repeat it; this says so, and is not sent.
 	req.Header["Idempotency-Key"] = nil
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+	if c.body != nil {
+		req.Header.Set("Content-Type", c.kind)
 		req.Header.Set("Accept", "text/event-stream, application/json")
 	}
 	return e.http.Do(req)

@@ -31,14 +31,24 @@ var (
 		`exceeds the (limit|maximum number) of (input )?(tokens|\d+)`, `context window exceeds limit`, `range of input length should be`,
 		`too many (input )?tokens`, `too large for model with \d+ maximum`, `token(s)? (limit|count) exceed`,
 	)
-	quota      = words(`insufficient_quota`, `insufficient_balance`, `billing`, `credit`, `insufficient (balance|funds)`, `exceeded your (current|monthly) (quota|usage|spend)`, `spend(ing)? limit`, `payment required`, `plan (limit|quota)`, `out of (credits|funds)`)
-	auth       = words(`invalid[ _]api[ _]key`, `incorrect api key`, `api key not valid`, `api[ _]key[ _]invalid`, `no api key`, `missing api key`, `unauthori[sz]ed`, `authentication`, `invalid[ _]token`, `permission_(denied|error)`)
-	refused    = words(`content_filter`, `content[ _]policy`, `content management policy`, `flagged`, `moderation`, `data_inspection_failed`, `safety system`)
-	rateLimit  = words(`rate[ _]?limit`, `too many requests`, `resource_exhausted`, `tokens per min`)
-	invalid    = words(`invalid_request`, `invalid_argument`, `bad_request`, `validation_error`)
-	noModel    = words(`model_not_found`, `not_found_error`, `model .{1,100} (not found|does not exist|is not available)`, `no such model`, `unknown model`, `not a valid model`)
-	noTools    = words(`(does not|doesn't|not) support(ed)? (tool|function)`, `(tool|function)[ _-]?(use|calls?|calling|choice)?s? (is |are )?not supported`, `tool choice requires`, `no endpoints found that support tool use`)
-	noImages   = words(`(does not|doesn't|not) support(ed)? (image|vision)`, `image(_url| input)?s? (is |are )?(not supported|only supported)`, `no endpoints found that support image`)
+	quota     = words(`insufficient_quota`, `insufficient_balance`, `billing`, `credit`, `insufficient (balance|funds)`, `exceeded your (current|monthly) (quota|usage|spend)`, `spend(ing)? limit`, `payment required`, `plan (limit|quota)`, `out of (credits|funds)`)
+	auth      = words(`invalid[ _]api[ _]key`, `incorrect api key`, `api key not valid`, `api[ _]key[ _]invalid`, `no api key`, `missing api key`, `unauthori[sz]ed`, `authentication`, `invalid[ _]token`, `permission_(denied|error)`)
+	refused   = words(`content_filter`, `content[ _]policy`, `content management policy`, `flagged`, `moderation`, `data_inspection_failed`, `safety system`)
+	rateLimit = words(`rate[ _]?limit`, `too many requests`, `resource_exhausted`, `tokens per min`)
+	invalid   = words(`invalid_request`, `invalid_argument`, `bad_request`, `validation_error`)
+	noModel   = words(`model_not_found`, `not_found_error`, `model .{1,100} (not found|does not exist|is not available)`, `no such model`, `unknown model`, `not a valid model`)
+	noTools   = words(`(does not|doesn't|not) support(ed)? (tool|function)`, `(tool|function)[ _-]?(use|calls?|calling|choice)?s? (is |are )?not supported`, `tool choice requires`, `no endpoints found that support tool use`)
+	noImages  = words(
+		`(does not|doesn't|not) support(ed)? (image|vision)`, `image(_url| input)?s? (is |are )?(not supported|only supported)`, `no endpoints found that support image`,
+		`unknown variant .?image_url`, `image input (modality )?is not enabled`, `missing data required for image`, `not a multimodal model`, `at most 0 image`,
+		`content\W{0,4}(: )?(value )?must be a string`,
+	)
+	// badImage is about one picture that is too large or cannot be read there, or about
+	// one too many.
+	badImage = words(
+		`image (exceeds|is too (large|big))`, `image[ _](dimensions|size|file|data).{0,40}(exceed|too (large|big)|maximum)`, `(could not|unable to|failed to|cannot) (process|decode|load|read) (the |an |input )*image`,
+		`invalid (base64 )?image`, `image_too_large`, `image_parse_error`, `invalid_image`, `at most \d+ image`, `too many images`,
+	)
 	noSchema   = words(`(parse|parsing|compile|compiling|invalid|initialize) (the )?grammar`, `json schema (conversion|to grammar)`, `invalid schema for function`, `invalid_function_parameters`, `input_schema`, `function_declarations`)
 	alternate  = words(`roles must alternate`, `must alternate between`, `consecutive (user )?messages`)
 	noParam    = words(`unsupported`, `not supported`, `unknown`, `unrecogni[sz]ed`, `unexpected`, `extra (inputs|fields|parameters)`, `not permitted`, `not allowed`, `does not support`, `may only be set`, `only \S+ is allowed`, `only the default`)
@@ -58,6 +68,10 @@ func (f Fault) kind() (llm.ErrorKind, string) {
 	switch {
 	case f.status == 401:
 		return llm.Auth, ""
+	case f.status != 429 && noImages.MatchString(all): // llama.cpp says so with a 500
+		return llm.Unsupported, llm.Images
+	case f.status != 429 && badImage.MatchString(all):
+		return llm.Unsupported, llm.ImageSize
 	case f.status == 402:
 		return llm.Quota, ""
 	case f.status == 429 || rateLimit.MatchString(f.code) || f.status < 500 && strings.Contains(f.code, "dailylimitexceeded"):
@@ -95,8 +109,6 @@ func (f Fault) unsupported(all string) string {
 	switch {
 	case noTools.MatchString(all):
 		return "tools"
-	case noImages.MatchString(all):
-		return "image"
 	case alternate.MatchString(all):
 		return SameRole
 	case signature.MatchString(all):

@@ -1,8 +1,11 @@
 package sdktest
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -26,11 +29,20 @@ type maker struct {
 	calls int
 }
 
+// onePicture is the picture of all requests.
+var onePicture = llm.Image{Sum: "one", MIME: "image/png", Width: 1, Height: 1, Label: "photo one.png"}
+
+func openPicture(string) (io.ReadCloser, error) {
+	const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+	raw, err := base64.StdEncoding.DecodeString(data)
+	return io.NopCloser(bytes.NewReader(raw)), err
+}
+
 // makeRequest is request n for a model: any history that an engine could have,
 // interrupted ones too.
 func makeRequest(n int, model string) llm.Request {
 	m := maker{Rand: rand.New(rand.NewPCG(uint64(n), 4)), model: model}
-	r := llm.Request{Model: model, Stream: n%2 == 0, Messages: []llm.Message{llm.Text(llm.RoleUser, m.text())}}
+	r := llm.Request{Open: openPicture, Model: model, Stream: n%2 == 0, Messages: []llm.Message{llm.Text(llm.RoleUser, m.text())}}
 	if m.often() {
 		r.System = m.text()
 	}
@@ -84,6 +96,10 @@ func (m *maker) turn() []llm.Message {
 	}
 	for range m.IntN(3) {
 		out = append(out, llm.Text(llm.RoleUser, m.text()))
+		if m.rarely() {
+			last := &out[len(out)-1]
+			last.Blocks = slices.Insert(last.Blocks, m.IntN(2), llm.Block{Image: &onePicture})
+		}
 	}
 	return out
 }
@@ -103,6 +119,9 @@ func (m *maker) round() []llm.Message {
 		result := &llm.ToolResult{CallID: c.ID, Name: c.Name, Text: m.text(), Failed: m.rarely()}
 		if m.rarely() {
 			result.Text = ""
+		}
+		if m.rarely() {
+			result.Images = []llm.Image{onePicture}
 		}
 		results.Blocks = append(results.Blocks, llm.Block{Result: result})
 	}

@@ -15,6 +15,9 @@ func (s *scanner) token(m marker, at place) (taken, more bool) {
 	if more && (at != atStart || s.out.listsMarkers()) {
 		return false, true
 	}
+	if m.kind == endMarker && !strings.Contains(s.held[:m.size], "|") && (more || r != 0 && r != '\n' && r != '<' && r != '[') {
+		return false, more // a word in brackets
+	}
 	switch {
 	case at == atStart && r == '\n' && s.out.listsMarkers():
 		return false, false

@@ -38,9 +38,9 @@ var (
 	squareTag   = regexp.MustCompile(`^\[(/?[A-Z][A-Z_]{2,24})\]`)
 	squareStart = regexp.MustCompile(`^\[/?[A-Z_]{0,24}$`)
 
-	thinkName  = regexp.MustCompile(`^(?:\w+:)?(?:begin_of_|start_of_|start_|end_of_|end_)?(?:ant)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|inner_monologue|inner_thoughts?)$`)
+	thinkName  = regexp.MustCompile(`^(?:\w+:)?(?:begin_of_|start_of_|start_|end_of_|end_)?(?:ant)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|(?:inner|internal)_(?:monologue|thoughts?))$`)
 	resultName = regexp.MustCompile(`^(?:\w+[:|])?(?:start_|end_)?(?:tool|function)s?_?(?:response|result|output)s?(?:_begin|_end|_start)?$`)
-	callName   = regexp.MustCompile(`^(?:\w+[:|]|longcat_)?(?:start_|end_)?(?:(?:tool|function)_?(?:call|use|request|code)s?(?:_section)?(?:_begin|_end|_start)?|invoke|function(?:=.*)?|python_tag|tools?)$`)
+	callName   = regexp.MustCompile(`^(?:\w+[:|]|longcat_)?(?:start_|end_)?(?:(?:tool|function)_?(?:call|use|request|code)s?(?:_section)?(?:_begin|_end|_start)?|(?:execute|use)_(?:mcp_)?tool|invoke|function(?:=.*)?|python_tag|tools?)$`)
 	answerName = regexp.MustCompile(`^(?:final_)?(?:answer|response)$`)
 	actionName = regexp.MustCompile(`^(?:(?:start_|end_)action|action_(?:start|end))$`)
 
@@ -50,6 +50,9 @@ var (
 	stops      = regexp.MustCompile(`^(?:im_end|eot_id|eom_id|eot|end|end_of_turn|return|call|turn|turn_end|end_of_message|end_response|inst)$`)
 	ends       = regexp.MustCompile(`^(?:endoftext|end_of_text|end_of_sentence|eos|s|eod|eos_token)$`)
 )
+
+// endNames end a text also as [EOS] and <EOT>.
+var endNames = map[string]bool{"eos": true, "eot": true, "eod": true, "end_of_text": true, "endoftext": true}
 
 // plainSigns writes DeepSeek's tokens as those of others.
 var plainSigns = strings.NewReplacer("｜", "|", "▁", "_")
@@ -62,7 +65,7 @@ func readMarker(text string) (m marker, more bool) {
 		if found := squareTag.FindStringSubmatch(text); found != nil {
 			name, closes := strings.CutPrefix(found[1], "/")
 			m = marker{name: strings.ToLower(name), close: closes, size: len(found[0])}
-			if m.name == "think" || strings.Contains(m.name, "tool_") || m.name == "inst" {
+			if m.name == "think" || strings.Contains(m.name, "tool_") || m.name == "inst" || endNames[m.name] {
 				m.classify(false)
 			}
 			return m, false
@@ -129,6 +132,8 @@ func (m *marker) classify(token bool) {
 		m.kind = stopMarker
 	case name == "inst":
 		m.kind, m.name = roleMarker, "user"
+	case !token && endNames[name]:
+		m.kind = endMarker
 	case name == "s" || name == "eos" || name == "bos":
 		m.kind = endMarker
 		if !m.close && name != "eos" {

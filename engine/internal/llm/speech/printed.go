@@ -44,31 +44,39 @@ func taggedCalls(text string, tools []llm.Tool) []Printed {
 		{invokeTag, parameterTag}, {functionTag, parameterTag}, {pairedCall, pairTag},
 	} {
 		for _, m := range shape.call.FindAllStringSubmatch(text, -1) {
-			arguments := map[string]json.RawMessage{}
+			arguments := parameters{}
 			for _, a := range shape.argument.FindAllStringSubmatch(m[2], -1) {
 				arguments[a[1]] = printedValue(a[2], kindOfParameter(tools, DeclaredName(m[1], tools), a[1]))
 			}
 			rest := strings.TrimSpace(shape.argument.ReplaceAllString(m[2], ""))
-			raw, err := json.Marshal(arguments)
+			raw, ok := arguments.json()
 			switch {
-			case err != nil:
+			case !ok:
 				return nil
 			case rest != "" && len(arguments) == 0: // Llama: <function=name>{…}</function>
 				value, ok := readValue(rest)
 				if !ok {
 					return nil
 				}
-				raw = value
+				raw = string(value)
 			case rest != "":
 				return nil
 			}
-			calls = append(calls, Printed{m[1], string(raw)})
+			calls = append(calls, Printed{m[1], raw})
 		}
 		if calls != nil {
 			return calls
 		}
 	}
 	return nil
+}
+
+// parameters are arguments by name.
+type parameters map[string]json.RawMessage
+
+func (p parameters) json() (text string, ok bool) {
+	raw, err := json.Marshal(p)
+	return string(raw), err == nil
 }
 
 // maxPrinted bounds the calls of one answer.

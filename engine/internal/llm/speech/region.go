@@ -80,6 +80,20 @@ func explains(rest string, tools []llm.Tool) (yes, more bool) {
 	return !declared(DeclaredName(callWord.FindString(rest[1:]), tools), tools), false
 }
 
+// mention are words behind a tag that speak of the tag: "<think> is a tag".
+var mention = regexp.MustCompile(`^ (?:(?:is|are) (?:an?|the|used|one|what|not|just|how)|(?:and|or) \S|tags?|tokens?|blocks?|marks|opens|begins|starts|surrounds|wraps|stands|means|denotes|[–—]|это|тег|открывает|обозначает|начинает|означает|ist (?:ein|der|das)|est (?:une?|la)|es una?) ?`)
+
+// mentions reports whether the text behind a tag is about it. more says that too few words are there.
+func mentions(rest string) (yes, more bool) {
+	if mention.MatchString(rest) {
+		return true, false
+	}
+	return false, mentionBegun.MatchString(rest)
+}
+
+// mentionBegun are the first words of what may be a mention.
+var mentionBegun = regexp.MustCompile(`^(?: (?:\p{Ll}{0,10}|(?:is|are|ist|est|es|and|or) \p{Ll}{0,5}|[–—])?)?$`)
+
 // meansCall reports whether a call follows a marker within a line.
 func (s *scanner) meansCall(m marker) (meant, more bool) {
 	if strings.ContainsAny(m.name, "=") || m.name == "invoke" {

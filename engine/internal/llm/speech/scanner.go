@@ -31,6 +31,7 @@ type scanner struct {
 	// guess says that it may turn out to be text.
 	guess bool
 
+	tool   string // whose arguments follow a label
 	region region
 	value  valueEnd
 	calls  []Printed
@@ -47,6 +48,8 @@ type seen struct {
 	// named is how many tags were opened that were only mentioned, nested how many
 	// inside of thinking.
 	named, nested int
+	// reasons says that the text so far is a thought of ReAct.
+	reasons bool
 }
 
 type scanMode int
@@ -58,6 +61,7 @@ const (
 	inHeader
 	inRegion
 	inValue   // JSON that may be a call
+	inInput   // arguments behind a label
 	inBlock   // a block of code that may be a call
 	skipping  // what others are made to say
 	scanEnded // nothing more belongs to the answer
@@ -107,6 +111,8 @@ func (s *scanner) step() bool {
 		return s.call()
 	case inValue:
 		return s.valueCall()
+	case inInput:
+		return labelled{s}.input()
 	case inBlock:
 		return s.codeCall()
 	case skipping:
@@ -190,6 +196,14 @@ func (s *scanner) text() bool {
 	if more && !s.final {
 		return false
 	}
+	if m.kind == noMarker && m.size > 0 && len(s.tools) > 0 {
+		switch taken, more := (labelled{s}).openTag(m); {
+		case taken:
+			return true
+		case more && !s.final:
+			return false
+		}
+	}
 	if m.kind != noMarker {
 		switch taken, more := s.marked(m); {
 		case taken:
@@ -252,7 +266,19 @@ func (s *scanner) lineStart() (taken, more bool) {
 	case 'f', 't', 'c':
 		return s.openNamed()
 	}
+	if s.out.line == "" && strings.ContainsRune("ATFO*✿", firstRune(s.held)) {
+		return labelled{s}.open()
+	}
 	return false, false
+}
+
+// firstRune is the first character, also of a part of it.
+func firstRune(text string) rune {
+	if strings.HasPrefix("✿", text) {
+		return '✿'
+	}
+	r, _ := utf8.DecodeRuneInString(text)
+	return r
 }
 
 // maxFirst bounds the first line of a block of code, and a span of code.
@@ -347,7 +373,11 @@ func (s *scanner) marked(m marker) (taken, more bool) {
 		if m.close {
 			return s.strayClose(m, at)
 		}
-		if at == inside || at == behind && !s.seen.thinker || at == attached && !s.out.endsSentence() || s.out.isExample() {
+		mentioned, more := mentions(s.held[m.size:])
+		if more && !s.final {
+			return false, true
+		}
+		if at == inside || at == behind && !s.seen.thinker || at == attached && !s.out.endsSentence() || s.out.isExample() || mentioned {
 			s.seen.named++
 			return false, false
 		}

@@ -119,10 +119,10 @@ func joined(half *string, piece string) string {
 }
 
 func (s *Speech) emit(piece string) {
-	if piece == strayMark {
+	if piece == strayMark || piece == unsaidMark {
 		s.thought.WriteString(strings.TrimSpace(s.said.String()))
 		s.said.Reset()
-		s.stray = true
+		s.stray = s.stray || piece == strayMark
 		s.flush()
 		s.sink(llm.Event{Unsaid: true})
 		return

@@ -176,6 +176,46 @@ var speechCases = []struct {
 	{"LongCat", "<longcat_tool_call>file_read\n<longcat_arg_key>path</longcat_arg_key>\n<longcat_arg_value>a</longcat_arg_value>\n</longcat_tool_call>", "", "", `file_read{"path":"a"}`},
 	{"in thinking that never ended", "<think>I look.\n<tool_call>{\"name\":\"current_time\",\"arguments\":{}}</tool_call>", "", "I look.\n<tool_call>{\"name\":\"current_time\",\"arguments\":{}}</tool_call>", clock},
 
+	// Labels and tags with the name of a tool.
+	{"Cline", "<file_read>\n<path>a b</path>\n<lines>3</lines>\n</file_read>", "", "", `file_read{"lines":3,"path":"a b"}`},
+	{"Cline, in a line", "I look.\n\n<file_read><path>a</path></file_read>", "I look.", "", `file_read{"path":"a"}`},
+	{"Cline, two", "<current_time></current_time>\n<file_read><path>a</path></file_read>", "", "", clock + ` file_read{"path":"a"}`},
+	{"Cline, markup in a value", "<file_read><path><b>a</b></path></file_read>", "", "", `file_read{"path":"\u003cb\u003ea\u003c/b\u003e"}`},
+	{"a tag with JSON", `<file_read>{"path": "a"}</file_read>`, "", "", `file_read{"path": "a"}`},
+	{"an empty tag", "<current_time/>", "", "", clock},
+	{"arguments in the tag", `<file_read path="a" lines="3"/>`, "", "", `file_read{"lines":3,"path":"a"}`},
+	{"a tag behind a colon", "Let me look:\n<file_read>\n<path>a</path>\n</file_read>", "Let me look:", "", `file_read{"path":"a"}`},
+	{"Cline's tag for MCP", "<use_mcp_tool>\n<tool_name>file_read</tool_name>\n<arguments>{\"path\":\"a\"}</arguments>\n</use_mcp_tool>", "", "", `file_read{"path":"a"}`},
+	{"OpenHands", `<execute_tool>file_read(path="a")</execute_tool>`, "", "", `file_read{"path":"a"}`},
+	{"internal thoughts", "<internal_thoughts>hm</internal_thoughts>Yes.", "Yes.", "hm", ""},
+	{"ReAct in bold", "**Action:** file_read\n**Action Input:** {\"path\": \"a\"}", "", "", `file_read{"path": "a"}`},
+	{"bold", "**Action** is what we need.\n* one\n", "**Action** is what we need.\n* one\n", "", ""},
+	{"a tag of a tool, never closed", "<file_read><path>a", "<file_read><path>a", "", ""},
+	{"words about a tag of a tool", "<file_read> reads a file.", "<file_read> reads a file.", "", ""},
+	{"XML of another name", "<note><path>a</path></note>", "<note><path>a</path></note>", "", ""},
+	{"an example of such a tag", "Write:\n\n<file_read><path>a</path></file_read>\n\nand wait.", "Write:\n\n<file_read><path>a</path></file_read>\n\nand wait.", "", ""},
+	{"ReAct", "Thought: I have to look.\nAction: file_read\nAction Input: {\"path\": \"a\"}\nObservation: it is empty\nThought: done\nFinal Answer: empty", "", "Thought: I have to look.", `file_read{"path": "a"}`},
+	{"ReAct without a thought", "Action: current_time\nAction Input: {}", "", "", clock},
+	{"ReAct, a line of text", "Action: file_read\nAction Input: a\n", "", "", `file_reada`},
+	{"ReAct's answer", "Thought: I now know it.\nFinal Answer: It is 4.", "It is 4.", "Thought: I now know it.", ""},
+	{"an action that is no tool", "Action: call the doctor\nAction Input: none", "Action: call the doctor\nAction Input: none", "", ""},
+	{"minutes of a meeting", "Action: file_read\nOwner: Anna", "Action: file_read\nOwner: Anna", "", ""},
+	{"a thought alone", "Thought: it is late.", "Thought: it is late.", "", ""},
+	{"Qwen's agent", "✿FUNCTION✿: file_read\n✿ARGS✿: {\"path\": \"a\"}\n✿RESULT✿", "", "", `file_read{"path": "a"}`},
+	{"Qwen's agent, two", "I look.\n✿FUNCTION✿: current_time\n✿ARGS✿: {}\n✿FUNCTION✿: file_read\n✿ARGS✿: {\"path\": \"a\"}\n✿RESULT✿: 12:00\n✿RETURN✿: It is 12.", "I look.", "", clock + ` file_read{"path": "a"}`},
+	{"Qwen's agent answers", "✿RETURN✿: It is 4.", "It is 4.", "", ""},
+	{"a flower", "✿ for you ✿", "✿ for you ✿", "", ""},
+	{"the end in brackets", "It is 4.[EOS]", "It is 4.", "", ""},
+	{"the end in brackets, with a space", "It is 4. [EOS]\n", "It is 4.", "", ""},
+	{"the end in angles", "It is 4.<EOT>", "It is 4.", "", ""},
+	{"words about the end", "[EOS] is a token, and [EOT] another.", "[EOS] is a token, and [EOT] another.", "", ""},
+	{"a tag begins the answer", "<think> is a tag that opens thinking, and </think> closes it.", "<think> is a tag that opens thinking, and </think> closes it.", "", ""},
+	{"two tags begin the answer", "<think> and </think> surround it.", "<think> and </think> surround it.", "", ""},
+	{"a tag as code begins the answer", "`<think>` is a tag that opens thinking, and `</think>` closes it.", "`<think>` is a tag that opens thinking, and `</think>` closes it.", "", ""},
+	{"a Russian answer about a tag", "<think> — это тег размышлений.", "<think> — это тег размышлений.", "", ""},
+	{"thinking with a space", "<think> okay, they ask about sums</think>It is 4.", "It is 4.", "okay, they ask about sums", ""},
+	{"a question in thinking", "<think> is it four? yes</think>It is 4.", "It is 4.", "is it four? yes", ""},
+
 	// Odd ones.
 	{"Russian prose", "Тег <think> открывает размышления, а </think> закрывает.", "Тег <think> открывает размышления, а </think> закрывает.", "", ""},
 	{"Chinese prose of a thinker", "<think>嗯</think>标签<think>表示思考开始，</think>表示结束。", "标签<think>表示思考开始，</think>表示结束。", "嗯", ""},
@@ -337,7 +377,7 @@ func FuzzSpeech(f *testing.F) {
 		if !utf8.ValidString(whole.said) {
 			t.Errorf("%q became %q", text, whole.said)
 		}
-		if !strings.ContainsAny(text, "<[◁{`(") && !strings.Contains(text, "analysis") && !strings.Contains(text, "assistant") && whole != (heard{said: strings.TrimSpace(strings.TrimLeft(text, " \t\r\n\v\f\u0085\u00a0\u200b\u2060\ufeff"))}) {
+		if !strings.ContainsAny(text, "<[◁{`(✿") && !strings.Contains(text, "Action Input:") && !strings.Contains(text, "Final Answer:") && !strings.Contains(text, "analysis") && !strings.Contains(text, "assistant") && whole != (heard{said: strings.TrimSpace(strings.TrimLeft(text, " \t\r\n\v\f\u0085\u00a0\u200b\u2060\ufeff"))}) {
 			t.Errorf("%q became %q", text, whole)
 		}
 		if !strings.ContainsAny(text, "`~:[") && internal.MatchString(whole.said) && !strings.Contains(text, "   ") && !strings.Contains(text, "\t") {
@@ -349,6 +389,7 @@ func FuzzSpeech(f *testing.F) {
 func TestSpeechOfLongTextIsCheap(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("<", 1<<18), strings.Repeat("`", 1<<18), strings.Repeat("[A", 1<<17), strings.Repeat("{\"name\":", 1<<15),
+		"<file_read><path>" + strings.Repeat("a", 1<<18), "Action: file_read\nAction Input: {" + strings.Repeat("a\n", 1<<17), strings.Repeat("Action: file_read\n", 1<<14),
 		"<think>" + strings.Repeat("<a", 1<<17), "<tool_call>" + strings.Repeat("[{", 1<<17), strings.Repeat("<think>a</think>\n", 1<<14),
 		"```json\n{\"name\":" + strings.Repeat("\n", 1<<17), strings.Repeat("a`", 1<<17), strings.Repeat("<|im_start|>", 1<<14),
 	} {

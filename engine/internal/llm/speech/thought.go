@@ -43,6 +43,9 @@ func (s *scanner) stray() {
 // strayMark tells Speech where a stray closing tag stood; no model can write it.
 const strayMark = "\xFF"
 
+// unsaidMark tells Speech that what was said so far is thinking.
+const unsaidMark = "\xFE"
+
 // openThought begins thinking.
 func (s *scanner) openThought() {
 	if s.thought.Len() > 0 { // blocks of thinking are paragraphs

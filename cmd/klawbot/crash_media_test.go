@@ -1,0 +1,93 @@
+//go:build crash
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"klawbot/internal/modeltest"
+	"klawbot/internal/telegramtest"
+)
+
+// TestKilledWhileFilesAreRead kills the bot at each step of a message with a voice
+// recording and of one with a document: after the next start nothing is downloaded,
+// heard, shown or answered twice.
+func TestKilledWhileFilesAreRead(t *testing.T) {
+	for point, heard := range map[string]int64{
+		"media.fetched": 1, "media.reading": 1, "media.read": 1, "media.fetched:2": 1, "media.reading:2": 1, "media.read:2": 1,
+		"turn.committed": 1, "outbox.delivered": 1,
+	} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			killWithFiles(t, point, heard)
+		})
+	}
+}
+
+func killWithFiles(t *testing.T, point string, heard int64) {
+	const chat = 11
+	r := newRig(t, "off", chat)
+	var hearings atomic.Int64
+	ears := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		hearings.Add(1)
+		fmt.Fprint(w, `{"text":"buy milk"}`)
+	}))
+	t.Cleanup(ears.Close)
+	r.edit("  providers: {", fmt.Sprintf("  providers: {ears: {baseURL: %q, apiKey: none}, ", ears.URL+"/v1"))
+	r.edit("health:", "media: {transcription: {type: openai, provider: ears, model: whisper}}\nhealth:")
+	r.edit("debounceMs: 0", "debounceMs: 300")
+	r.model.Respond(func(q modeltest.Request) modeltest.Reply {
+		var all string
+		for _, m := range q.Messages {
+			all += m.Text()
+		}
+		return modeltest.Text(fmt.Sprint("the answer: ", strings.Contains(all, "] buy milk") && strings.Contains(all, "milk,2")))
+	})
+	b := r.start("", "KLAWBOT_CRASH="+point)
+	voice := r.telegram.AddFile(telegramtest.File{Name: "voice.ogg", Data: []byte("OggS and the rest")})
+	list := r.telegram.AddFile(telegramtest.File{Name: "list.csv", Data: []byte("what,how many\nmilk,2\n")})
+	r.telegram.User(chat).PostAlbum(telegramtest.Draft{Voice: voice, Seconds: 3, MIME: "audio/ogg"}, telegramtest.Draft{Document: list})
+	<-b.exited
+	if code := b.cmd.ProcessState.ExitCode(); code != -1 {
+		t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
+	}
+	b = r.start("")
+	r.wait(b, "the answer", func(v telegramtest.State) bool {
+		return strings.Contains(v.Transcript(chat), "the answer") && v.Pending() == 0
+	})
+	if code := b.stop(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
+	}
+	chatNow := r.telegram.Transcript(chat)
+	if strings.Count(chatNow, "the answer: true") != 1 && !strings.Contains(chatNow, "↻") || strings.Contains(chatNow, "the answer: false") {
+		t.Errorf("the chat shows %s", chatNow)
+	}
+	if n := strings.Count(chatNow, "🎙 buy milk"); n != 1 && !strings.Contains(chatNow, "↻ 🎙") {
+		t.Errorf("it was shown %d times what was heard:\n%s", n, chatNow)
+	}
+	if n := hearings.Load(); n > heard+1 || n > heard && point != "media.reading" {
+		t.Errorf("heard %d times, want %d", n, heard)
+	}
+	// What is delivered is the echo, perhaps while the second file is on its way.
+	if n := r.telegram.Count(telegramtest.Downloads); n != 2 && (n != 3 || point != "outbox.delivered") {
+		t.Errorf("%d downloads, want 2", n)
+	}
+	found, err := filepath.Glob(filepath.Join(r.workspace(), "inbox", "telegram_11", "*"))
+	if err != nil || len(found) != 1 {
+		t.Errorf("the inbox holds %v, %v", found, err)
+	}
+	left, err := filepath.Glob(filepath.Join(r.dir, "data", "media", "*", "*"))
+	if err != nil || len(left) != 2 {
+		t.Errorf("kept files: %v, %v", left, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(r.workspace(), "inbox", "telegram_11", "list.csv")); err != nil || string(text) != "what,how many\nmilk,2\n" {
+		t.Errorf("the copy holds %q, %v", text, err)
+	}
+}

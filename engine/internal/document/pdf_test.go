@@ -1,0 +1,233 @@
+package document_test
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/jpeg"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"klawbot/engine/internal/confined"
+	"klawbot/engine/internal/document"
+	"klawbot/internal/needs"
+)
+
+// pdfOf puts objects into a PDF. The first is the catalog.
+func pdfOf(objects ...string) string {
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
+	var at []int
+	for i, o := range objects {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	}
+	xref := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
+	for _, n := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", n)
+	}
+	fmt.Fprintf(&b, "trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, xref)
+	return b.String()
+}
+
+// pages makes a PDF with a line of text on each page; an empty one has none.
+func pages(texts ...string) string {
+	kids := ""
+	objects := []string{"<</Type/Catalog/Pages 2 0 R>>", "", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"}
+	for i, text := range texts {
+		n := 4 + 2*i
+		kids += fmt.Sprintf("%d 0 R ", n)
+		drawn := ""
+		if text != "" {
+			drawn = "BT /F1 12 Tf 72 720 Td (" + text + ") Tj ET"
+		}
+		objects = append(objects,
+			fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents %d 0 R/Resources<</Font<</F1 3 0 R>>>>>>", n+1),
+			fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(drawn), drawn))
+	}
+	objects[1] = fmt.Sprintf("<</Type/Pages/Count %d/Kids[%s]>>", len(texts), kids)
+	return pdfOf(objects...)
+}
+
+// numbered are pages that say which they are.
+func numbered(n int) string {
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("This is sheet number %d of the report.", i+1)
+	}
+	return pages(texts...)
+}
+
+func TestPDF(t *testing.T) {
+	needs.Program(t, "poppler-utils", "pdftotext")
+	file := numbered(12)
+	for name, test := range map[string]struct {
+		o           document.Options
+		want        string
+		shown, more string
+		next        int
+	}{
+		"some":   {document.Options{Pages: "2-3,12"}, "[page 2]\nThis is sheet number 2 of the report.\n\n[page 3]\nThis is sheet number 3 of the report.\n\n[page 12]\nThis is sheet number 12 of the report.", "2-3,12", "", 0},
+		"few":    {document.Options{MaxChars: 100}, "[page 1]\nThis is sheet number 1 of the report.\n\n[page 2]\nThis is sheet number 2 of the report.", "1-2", "3-4", 3},
+		"beyond": {document.Options{Pages: "12-20"}, "[page 12]\nThis is sheet number 12 of the report.", "12", "", 0},
+		"query":  {document.Options{Query: "number 7"}, "[page 7]\nThis is sheet number 7 of the report.", "7", "", 0},
+		"most":   {document.Options{Query: "number", MaxPages: 1}, "[page 1]\nThis is sheet number 1 of the report.", "1", "2-", 2},
+	} {
+		d, err := read(t, "report.pdf", file, test.o)
+		if err != nil || d.Text != test.want || d.Shown != test.shown || d.More != test.more || d.Next != test.next || d.Pages != 12 || d.Unit != "page" || d.Kind != "pdf" {
+			t.Errorf("%s: %+v, %v\n%s\nwant\n%s", name, d, err, d.Text, test.want)
+		}
+	}
+	if _, err := read(t, "report.pdf", file, document.Options{PDF: "off"}); fault(err) != confined.NoReader {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestBadPDFs: a cut one, one that counts more pages than it has, and ones that lead in
+// circles; each ends soon.
+func TestBadPDFs(t *testing.T) {
+	needs.Program(t, "poppler-utils", "pdftotext")
+	good := numbered(3)
+	page := "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]>>"
+	for name, test := range map[string]struct {
+		content string
+		want    confined.FaultKind
+	}{
+		"cut":      {good[:200], confined.Broken},
+		"only":     {"%PDF-1.7\n", confined.Broken},
+		"noise":    {"%PDF-1.7\n" + strings.Repeat("\x00\xff obj << stream", 5000), confined.Broken},
+		"no pages": {pdfOf("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Count 0/Kids[]>>"), confined.Broken},
+		"circle":   {pdfOf("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Count 9/Kids[2 0 R 2 0 R]/Parent 2 0 R>>"), confined.Scan},
+		"itself":   {pdfOf("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Count 1/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</XObject<</A 4 0 R>>>>>>", "<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</A 4 0 R>>>>/Length 4>>stream\n/A Do\nendstream"), confined.Scan},
+		"many":     {pdfOf("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Count 100000/Kids["+strings.Repeat("3 0 R ", 100_000)+"]>>", page), confined.Scan},
+	} {
+		begun := time.Now()
+		d, err := read(t, name+".pdf", test.content, document.Options{OCR: "off", MaxPages: 20, Limit: 20 * time.Second})
+		// Poppler mends what it can; then there is no text.
+		if kind := fault(err); kind != test.want && kind != confined.Broken && kind != confined.Scan {
+			t.Errorf("%s: %v (%.100q), want %s", name, err, d.Text, test.want)
+		}
+		if took := time.Since(begun); took > 25*time.Second {
+			t.Errorf("%s took %s", name, took)
+		}
+	}
+}
+
+// scan is a picture with big letters, drawn from a font of 5 by 7 dots.
+func scan(t *testing.T, text string) *image.Gray {
+	t.Helper()
+	const dot = 8
+	img := image.NewGray(image.Rect(0, 0, (len(text)*6+8)*dot, 20*dot))
+	draw.Draw(img, img.Bounds(), image.White, image.Point{}, draw.Src)
+	for i, r := range text {
+		for y, row := range glyphs[r] {
+			for x, on := range row {
+				if on == '#' {
+					at := image.Rect((4+i*6+x)*dot, (6+y)*dot, (5+i*6+x)*dot, (7+y)*dot)
+					draw.Draw(img, at, image.NewUniform(color.Black), image.Point{}, draw.Src)
+				}
+			}
+		}
+	}
+	return img
+}
+
+var glyphs = map[rune][]string{
+	'O': {".###.", "#...#", "#...#", "#...#", "#...#", "#...#", ".###."},
+	'A': {".###.", "#...#", "#...#", "#####", "#...#", "#...#", "#...#"},
+	'L': {"#....", "#....", "#....", "#....", "#....", "#....", "#####"},
+	'E': {"#####", "#....", "#....", "####.", "#....", "#....", "#####"},
+	'H': {"#...#", "#...#", "#...#", "#####", "#...#", "#...#", "#...#"},
+}
+
+// scanned is a PDF whose only page is a picture.
+func scanned(t *testing.T, img image.Image) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 90}); err != nil {
+		t.Fatal(err)
+	}
+	w, h := img.Bounds().Dx(), img.Bounds().Dy()
+	content := "q 500 0 0 263 50 400 cm /I Do Q"
+	return pdfOf("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</XObject<</I 5 0 R>>>>>>",
+		fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content),
+		fmt.Sprintf("<</Type/XObject/Subtype/Image/Width %d/Height %d/ColorSpace/DeviceGray/BitsPerComponent 8/Filter/DCTDecode/Length %d>>stream\n%s\nendstream", w, h, b.Len(), b.String()))
+}
+
+// TestScannedPageIsRecognized: by OCR where that is allowed, else the fault says what to
+// install or switch on.
+func TestScannedPageIsRecognized(t *testing.T) {
+	needs.Program(t, "poppler-utils", "pdftotext")
+	file := scanned(t, scan(t, "HALLE"))
+	if _, err := read(t, "scan.pdf", file, document.Options{OCR: "off"}); fault(err) != confined.Scan {
+		t.Errorf("%v, want a scan", err)
+	}
+	needs.Program(t, "tesseract-ocr", "tesseract")
+	d, err := read(t, "scan.pdf", file, document.Options{OCRLanguages: "xyz+eng"})
+	if err != nil || !strings.Contains(d.Text, "HALLE") || !d.Recognized {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// TestOCR: words of a picture; one without words, a bomb and a file that is no picture.
+func TestOCR(t *testing.T) {
+	picture := func(img image.Image) string {
+		file := filepath.Join(t.TempDir(), "a")
+		var b bytes.Buffer
+		if err := png.Encode(&b, img); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	no := filepath.Join(t.TempDir(), "no")
+	if err := os.WriteFile(no, []byte("no picture"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := document.OCR(t.Context(), no, "eng"); fault(err) != confined.Broken {
+		t.Errorf("%v, want broken", err)
+	}
+	needs.Program(t, "tesseract-ocr", "tesseract")
+	if text, err := document.OCR(t.Context(), picture(scan(t, "HALLO")), "eng"); err != nil || !strings.Contains(text, "HALLO") {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := document.OCR(t.Context(), picture(image.NewGray(image.Rect(0, 0, 300, 300))), ""); fault(err) != confined.NoWords {
+		t.Errorf("%v, want no words", err)
+	}
+	if _, err := document.OCR(t.Context(), picture(image.NewGray(image.Rect(0, 0, 13_000, 10))), ""); fault(err) != confined.TooMuch {
+		t.Errorf("%v, want too much", err)
+	}
+	if d, err := read(t, "a.docx", func() string { b, _ := os.ReadFile(picture(scan(t, "HALLO"))); return string(b) }(), document.Options{}); err != nil || d.Kind != "picture" || !strings.Contains(d.Text, "HALLO") || !d.Recognized {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// TestProgramsAreNamed: without its program a PDF says what to install.
+func TestProgramsAreNamed(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for content, want := range map[string]string{numbered(1): "apt install poppler-utils", "\x89PNG\r\n\x1a\n": "apt install tesseract-ocr"} {
+		_, err := read(t, "a", content, document.Options{})
+		if fault(err) != confined.NoReader || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// TestSampleIsRead: what doctor proves, with PDFs and without.
+func TestSampleIsRead(t *testing.T) {
+	for _, o := range []document.Options{{}, {PDF: "off"}} {
+		if err := document.TrySample(t.Context(), o); err != nil {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}

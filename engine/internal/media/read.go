@@ -1,0 +1,203 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+	"klawbot/internal/clip"
+	"klawbot/tools"
+)
+
+// sound reports whether a file is heard.
+func (f *file) sound() bool {
+	switch f.Kind {
+	case gateway.AttachVoice, gateway.AttachVideoNote, gateway.AttachAudio:
+		return true
+	}
+	return f.Kind == gateway.AttachDocument && (strings.HasPrefix(f.MIME, "audio/") || has(f.Name, ".mp3", ".wav", ".flac", ".ogg", ".oga", ".opus", ".m4a"))
+}
+
+// picture reports whether a file is looked at.
+func (f *file) picture() bool {
+	switch f.Kind {
+	case gateway.AttachPhoto, gateway.AttachSticker, gateway.AttachVideo, gateway.AttachAnimation:
+		return true
+	}
+	return f.Kind == gateway.AttachDocument && (f.MIME == "image/jpeg" || f.MIME == "image/png" || f.MIME == "image/gif" || f.MIME == "image/webp" ||
+		has(f.Name, ".jpg", ".jpeg", ".png", ".gif", ".webp"))
+}
+
+func has(name string, ends ...string) bool {
+	for _, end := range ends {
+		if strings.EqualFold(path.Ext(name), end) {
+			return true
+		}
+	}
+	return false
+}
+
+// readAs reads a file as what it is.
+func (m *Media) readAs(ctx context.Context, f *file) (outcome, error) {
+	if m.copied(f) {
+		f.Name = m.copyToInbox(ctx, f)
+	}
+	switch {
+	case f.sound():
+		return m.hear(ctx, f)
+	case f.picture():
+		return m.look(ctx, f)
+	}
+	return m.document(ctx, f)
+}
+
+// copied reports whether a file is copied to the workspace, where tools can open it.
+func (m *Media) copied(f *file) bool {
+	switch f.Kind {
+	case gateway.AttachPhoto, gateway.AttachAudio, gateway.AttachDocument:
+		return true
+	}
+	return false
+}
+
+// copyToInbox copies a file to the workspace and returns its path there, or its name when
+// it could not be copied.
+func (m *Media) copyToInbox(ctx context.Context, f *file) string {
+	otherwise := string(f.Kind) + "-" + f.Message.Time.In(m.Settings().Zone()).Format("20060102-150405")
+	if f.Kind == gateway.AttachPhoto {
+		otherwise += ".jpg"
+	}
+	name := cleanName(f.Name, otherwise)
+	to, err := m.Files.copyTo(f.Row.Address.Chat.String(), name, f.row.Sum)
+	if err == nil {
+		err = m.Life.Persist(ctx, f.Row.Address, func(tx *store.Tx) error { return tx.Media().AddCopy(f.row.Sum, to) })
+	}
+	if err != nil {
+		m.Log.Warn("file not copied to the workspace", "err", err)
+		return name
+	}
+	return to
+}
+
+// hear turns a recording into text. What the person said for the bot are their words;
+// all else is foreign.
+func (m *Media) hear(ctx context.Context, f *file) (outcome, error) {
+	text, err := m.Readers.Hear(ctx, m.Files.Path(f.row.Sum), f.MIME, f.Duration)
+	if err != nil {
+		return outcome{}, err
+	}
+	text = strings.TrimSpace(text)
+	o := outcome{Label: "[" + m.label(f) + "]"}
+	if f.own() && f.Kind != gateway.AttachAudio && f.Kind != gateway.AttachDocument {
+		o.Label += " " + text
+		o.heard = text
+		return o, nil
+	}
+	o.setForeign(f, text)
+	o.heard = text
+	return o, nil
+}
+
+// ocrWithin is how long the words of a picture may take.
+const ocrWithin = 2 * time.Second
+
+// look makes a picture fit for models and reads the words in it.
+func (m *Media) look(ctx context.Context, f *file) (outcome, error) {
+	o := outcome{Label: "[" + m.label(f) + "]"}
+	if m.Readers.Picture == nil {
+		return o, nil
+	}
+	jpeg, width, height, err := m.Readers.Picture(ctx, m.Files.Path(f.row.Sum), m.Settings().Media.Images.MaxSide)
+	if err != nil {
+		return o, err
+	}
+	sum, size, err := m.Files.Put(func(w io.Writer) error {
+		_, err := io.Copy(w, bytes.NewReader(jpeg))
+		return err
+	})
+	if err == nil {
+		err = m.Life.Persist(ctx, f.Row.Address, func(tx *store.Tx) error {
+			return tx.Media().Keep(store.Media{Sum: sum, MIME: "image/jpeg", Bytes: size})
+		})
+	}
+	if err != nil {
+		return o, err
+	}
+	words := ""
+	if m.Readers.Text != nil {
+		soon, cancel := context.WithTimeout(ctx, ocrWithin)
+		if words, err = m.Readers.Text(soon, m.Files.Path(sum)); err != nil {
+			words = "" // what cannot be read is still seen
+		}
+		cancel()
+	}
+	o.setForeign(f, strings.TrimSpace(words))
+	o.Image = &llm.Image{Sum: sum, MIME: "image/jpeg", Width: width, Height: height, Label: m.label(f)}
+	return o, nil
+}
+
+// document reads the first part of a document.
+func (m *Media) document(ctx context.Context, f *file) (outcome, error) {
+	o := outcome{Label: "[" + m.label(f) + "]"}
+	if m.Readers.Document == nil {
+		return o, nil
+	}
+	d, err := m.Readers.Document(ctx, m.Files.Path(f.row.Sum), path.Base(f.Name), f.MIME)
+	if err != nil {
+		return o, err
+	}
+	o.Label = "[" + m.documentLabel(f, d) + "]"
+	if strings.TrimSpace(d.Text) != "" {
+		o.setForeign(f, d.Text)
+	}
+	return o, nil
+}
+
+// setForeign sets a text that is data, with the marks around it.
+func (o *outcome) setForeign(f *file, text string) {
+	source := path.Base(f.Name)
+	if f.Name == "" {
+		source = ""
+	}
+	o.Open, o.Text, o.End = tools.Foreign(noun(f), source, text)
+}
+
+const (
+	// mostEcho is how much of a transcript a message shows, in characters.
+	mostEcho  = 3500
+	heardMark = "🎙 "
+)
+
+// echo shows the person what was heard, in the transaction that stores it.
+func (m *Media) echo(tx *store.Tx, turn store.Turn, f *file, heard string) error {
+	if heard == "" || !m.Settings().Media.Transcription.Echo {
+		return nil
+	}
+	var parts []gateway.Part
+	for text := []rune(heard); len(text) > 0; {
+		size := min(len(text), mostEcho)
+		p := gateway.Part{Text: heardMark + string(text[:size]), Silent: true}
+		p.Entities = []gateway.Entity{{Type: "expandable_blockquote", Length: clip.UTF16Len(p.Text)}}
+		parts, text = append(parts, p), text[size:]
+	}
+	outs := outbox.Rows(turn.Address, parts, fmt.Sprintf("turn/%d/heard/%d-%d", turn.ID, f.row.Inbox, f.row.Position), turn.ReplyTo)
+	return outbox.Add(tx, outs)
+}
+
+// faulty is the outcome of a file that could not be read.
+func (m *Media) faulty(f *file, sentence string) outcome {
+	return outcome{Label: "[" + m.label(f) + ": " + strings.NewReplacer("[", "(", "]", ")").Replace(sentence) + "]", Fault: sentence}
+}
+
+func (m *Media) say(p locale.Phrase, args ...any) string {
+	return locale.Say(m.Settings().Language, p, args...)
+}

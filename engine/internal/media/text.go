@@ -1,0 +1,166 @@
+package media
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"klawbot/engine/internal/confined"
+	"klawbot/engine/internal/locale"
+	"klawbot/gateway"
+)
+
+// noun is what a file is, for models.
+func noun(f *file) string {
+	switch {
+	case f.Kind == gateway.AttachVideoNote:
+		return "video message"
+	case f.Kind == gateway.AttachDocument && f.picture():
+		return "picture"
+	}
+	return string(f.Kind)
+}
+
+// label is what a file is called in a message, without the brackets.
+func (m *Media) label(f *file) string {
+	words := []string{noun(f)}
+	if f.Name != "" {
+		words = append(words, cleanPath(f.Name))
+	}
+	if f.Duration > 0 {
+		words = append(words, length(f.Duration))
+	}
+	return strings.Join(words, " ")
+}
+
+// cleanPath is a path whose parts are clean names.
+func cleanPath(name string) string {
+	if strings.HasPrefix(name, inbox+"/") {
+		return name // cleaned when it was copied
+	}
+	return cleanName(name, "file")
+}
+
+// documentLabel says what more there is of a document.
+func (m *Media) documentLabel(f *file, d Document) string {
+	label := m.label(f)
+	switch {
+	case d.Pages == 1:
+		label += ", 1 page"
+	case d.Pages > 1:
+		label += fmt.Sprintf(", %d pages", d.Pages)
+	}
+	if f.Size > 0 {
+		label += ", " + size(f.Size)
+	}
+	if d.More {
+		label += "; document_read reads on"
+	}
+	return label
+}
+
+// thing is what a person calls a file.
+func (m *Media) thing(f *file) string {
+	if f.Name != "" {
+		return cleanName(path.Base(f.Name), "file")
+	}
+	switch f.Kind {
+	case gateway.AttachPhoto, gateway.AttachSticker:
+		return m.say(locale.MediaPhoto)
+	case gateway.AttachVoice, gateway.AttachAudio, gateway.AttachVideoNote:
+		return m.say(locale.MediaRecording)
+	}
+	return m.say(locale.MediaFile)
+}
+
+func (m *Media) tooBig(f *file, bytes int64) string {
+	return m.about(f, locale.MediaTooBig, m.size(bytes), m.size(m.Settings().Media.MaxDownload))
+}
+
+func (m *Media) gaveUp(f *file) string { return m.about(f, locale.MediaGaveUp) }
+
+// about is a sentence about a file. It begins with a capital letter, unless it begins
+// with a name.
+func (m *Media) about(f *file, p locale.Phrase, args ...any) string {
+	text := m.say(p, append([]any{m.thing(f)}, args...)...)
+	if f.Name != "" {
+		return text
+	}
+	first, n := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[n:]
+}
+
+// size is a number of bytes as people read it.
+func (m *Media) size(bytes int64) string {
+	text := size(bytes)
+	if m.Settings().Language == "ru" {
+		text = strings.NewReplacer("MB", "МБ", "kB", "КБ", "B", "Б").Replace(text)
+	}
+	return text
+}
+
+// deaf is the sentence that says why nothing can be heard, "" when something can.
+func (m *Media) deaf() string {
+	if m.Readers.Hear == nil || m.Readers.Deaf != nil && m.Readers.Deaf() {
+		return m.say(locale.NoEars)
+	}
+	return ""
+}
+
+// sentence is what the person reads when a file could not be read.
+func (m *Media) sentence(f *file, err error) string {
+	var fault *confined.Fault
+	if !errors.As(err, &fault) {
+		m.Log.Error("file not read", "kind", string(f.Kind), "err", err)
+		return m.gaveUp(f)
+	}
+	m.Log.Info("file not read", "kind", string(f.Kind), "reason", fault.Error())
+	switch fault.Kind {
+	case confined.TooMuch:
+		return m.about(f, locale.MediaTooMuch)
+	case confined.Broken:
+		return m.about(f, locale.MediaBroken)
+	case confined.Locked:
+		return m.about(f, locale.MediaLocked)
+	case confined.NoReader:
+		if f.sound() {
+			return m.say(locale.NoEars)
+		}
+		return m.about(f, locale.MediaNoReader, fault.Detail)
+	case confined.NoWords:
+		return m.say(locale.MediaNoWords)
+	case confined.NoDecoder:
+		return m.about(f, locale.MediaNoDecoder)
+	case confined.TooLong:
+		return m.say(locale.MediaTooLong, fault.Detail, length(m.Settings().Media.Transcription.Longest))
+	case confined.Scan:
+		return m.about(f, locale.MediaScan)
+	}
+	return m.gaveUp(f)
+}
+
+// length is a duration as "0:07" or "3:00:00".
+func length(d time.Duration) string {
+	s := int(d.Round(time.Second).Seconds())
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+// size is a number of bytes.
+func size(bytes int64) string {
+	switch {
+	case bytes >= 10<<20:
+		return fmt.Sprintf("%d MB", bytes>>20)
+	case bytes >= 1<<20:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(bytes)/(1<<20)), ".0") + " MB"
+	case bytes >= 1<<10:
+		return fmt.Sprintf("%d kB", bytes>>10)
+	}
+	return fmt.Sprintf("%d B", bytes)
+}
