@@ -2,9 +2,18 @@ package health
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
 	"strings"
+	"time"
 
 	"klawbot/engine/internal/document"
+	"klawbot/engine/internal/readers"
+	"klawbot/engine/internal/toolset"
+	"klawbot/engine/internal/transcribe"
+	"klawbot/engine/internal/voice"
 	"klawbot/engine/settings"
 )
 
@@ -36,4 +45,68 @@ func readingFinding(ctx context.Context, c settings.Documents) Finding {
 		return Broken("reading", "the directory for temporary files (TMPDIR) must be writable; report it with klawbot version otherwise", err)
 	}
 	return OK("reading", "read the sample; %s", ReadingText(ctx, c))
+}
+
+// HearingText says what hears the recordings of people. It loads nothing.
+func HearingText(c toolset.Config) string {
+	text, _ := earsOf(c).Describe()
+	return text
+}
+
+// SpeakingText says what makes voice messages. It loads nothing.
+func SpeakingText(c toolset.Config) string {
+	text, _ := mouthOf(c).Describe()
+	return text
+}
+
+func earsOf(c toolset.Config) *transcribe.Ears {
+	return readers.Ears(readers.Config{Settings: c.Settings, Assets: c.Assets, HTTP: c.HTTP, Log: slog.New(slog.DiscardHandler)})
+}
+
+func mouthOf(c toolset.Config) *voice.Mouth {
+	return voice.New(voice.Config{Settings: c.Settings, Dirs: c.Assets, HTTP: c.HTTP, Log: slog.New(slog.DiscardHandler)})
+}
+
+// wanted reports whether the owner has asked for a part by name, so that its absence is a
+// fault.
+func wanted(s settings.Service) bool {
+	return s.Type == "local" || s.Type == "openai" || s.Provider != ""
+}
+
+// hearingFinding lets the ears hear a built-in clip. No ears are no fault unless they are
+// wanted.
+func hearingFinding(ctx context.Context, c toolset.Config) Finding {
+	const fix = transcribe.NoEars + ", or correct media.transcription in config.yaml"
+	text, hears := earsOf(c).Describe()
+	service := c.Settings().Media.Transcription.Service
+	switch {
+	case !hears && wanted(service):
+		return Broken("hearing", fix, errors.New(text))
+	case !hears, service.Type == transcribe.TypeOff:
+		return OK("hearing", "%s", text)
+	}
+	started := time.Now()
+	heard, err := earsOf(c).Try(ctx)
+	if err != nil {
+		return Broken("hearing", fix, fmt.Errorf("%s: %w", text, err))
+	}
+	return OK("hearing", "heard: %s (%s, in %s)", strconv.Quote(heard.Text), text, time.Since(started).Round(time.Millisecond))
+}
+
+// speakingFinding lets the voice say a word. It asks no server, which costs money.
+func speakingFinding(ctx context.Context, c toolset.Config) Finding {
+	const fix = "klawbot assets pull --voice en, with espeak-ng and opus-tools installed, or correct media.voice in config.yaml"
+	text, speaks := mouthOf(c).Describe()
+	service := c.Settings().Media.Voice.Service
+	switch {
+	case !speaks && wanted(service):
+		return Broken("speaking", fix, errors.New(text))
+	case !speaks, service.Type == "off", service.Provider != "":
+		return OK("speaking", "%s", text)
+	}
+	_, length, err := mouthOf(c).Say(ctx, "Hello, can you hear me?", "")
+	if err != nil {
+		return Broken("speaking", fix, fmt.Errorf("%s: %w", text, err))
+	}
+	return OK("speaking", "spoke for %s (%s)", length.Round(100*time.Millisecond), text)
 }

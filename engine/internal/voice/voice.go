@@ -166,7 +166,7 @@ func (m *Mouth) Describe() (string, bool) {
 	case v.Provider != "" && v.Type != "local":
 		return fmt.Sprintf("%s at %s", v.Model, v.Provider), true
 	}
-	return "none", false
+	return "none: klawbot assets pull --voice en, with espeak-ng and opus-tools installed", false
 }
 
 // measured adds how long a voice message is: its last page tells.

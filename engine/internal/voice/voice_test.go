@@ -150,9 +150,9 @@ func TestOrderOfMouths(t *testing.T) {
 	}
 	for want, m := range map[string]*voice.Mouth{
 		"a voice for en, here true": mouth(settings.Voice{}, dir),
-		"none false":                mouth(settings.Voice{}),
-		"off true":                  mouth(settings.Voice{Service: settings.Service{Type: "off"}}, dir),
-		"tts-1 at studio true":      mouth(settings.Voice{Service: settings.Service{Provider: "studio", Model: "tts-1"}}),
+		"none: klawbot assets pull --voice en, with espeak-ng and opus-tools installed false": mouth(settings.Voice{}),
+		"off true":             mouth(settings.Voice{Service: settings.Service{Type: "off"}}, dir),
+		"tts-1 at studio true": mouth(settings.Voice{Service: settings.Service{Provider: "studio", Model: "tts-1"}}),
 	} {
 		if text, ok := m.Describe(); fmt.Sprint(text, " ", ok) != want {
 			t.Errorf("%s %v, want %s", text, ok, want)

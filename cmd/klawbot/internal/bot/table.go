@@ -166,6 +166,8 @@ func (p *Bot) pathRows(ctx context.Context) []Row {
 		p.box.row(),
 		{name: "memory", text: health.EmbeddingText(ctx, p.config.Base)},
 		{name: "seeing", text: health.SeeingText(p.Live.Settings())},
+		{name: "hearing", text: health.HearingText(p.config.Base)},
+		{name: "speaking", text: health.SpeakingText(p.config.Base)},
 		{name: "reading", text: health.ReadingText(ctx, p.Live.Settings().Media.Documents)},
 	}
 }
