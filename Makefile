@@ -66,8 +66,8 @@ ASSETS ?= $(CURDIR)/build/assets
 .PHONY: chat build test check test-rest test-long test-race bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser documents speech assets lint vulncheck libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
-	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --patience 3s || echo 'klawbot: keyword search until then; everything else works.'
-	@./bin/klawbot chat
+	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --once --patience 3s || true
+	@./bin/klawbot chat || test $$? = 130
 
 build: header ## bin/klawbot
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/klawbot ./cmd/klawbot

@@ -3,12 +3,10 @@ package engine
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"klawbot/engine/internal/media"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/turn"
-	"klawbot/gateway"
 )
 
 // withFiles reads the files of a turn's messages, nil when they have none.
@@ -25,26 +23,8 @@ func withFiles(e *Engine, row store.Turn, items []item) func(context.Context) (t
 		if err != nil {
 			return turn.Prepared{}, err
 		}
-		p := turn.Prepared{Asked: askedMessages(withAuthors(ctx, e, items), seen), Alone: true}
-		for _, it := range items {
-			s := seen[it.row.ID]
-			for _, fault := range s.Faults {
-				if !slices.Contains(p.Notes, fault) {
-					p.Notes = append(p.Notes, fault)
-				}
-			}
-			p.Alone = p.Alone && s.Empty && caption(it.msg) == ""
-		}
+		p := turn.Prepared{Asked: askedMessages(withAuthors(ctx, e, items), seen)}
+		p.Notes, p.Alone = media.Faults(all, seen)
 		return p, nil
 	}
-}
-
-// caption is the text of a message without the description of its files, which is its
-// first line.
-func caption(m gateway.Message) string {
-	if !m.Described {
-		return m.Text
-	}
-	_, rest, _ := strings.Cut(m.Text, "\n")
-	return rest
 }

@@ -61,6 +61,7 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 }
 
 func (e *Engine) dispatchText(ctx context.Context, it item) {
+	it = ofAlbum(ctx, e, it)
 	switch {
 	case !it.msg.Addressed:
 		e.endUpdates(ctx, store.InboxDone, notForBot, it.row.ID)

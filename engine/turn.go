@@ -242,7 +242,7 @@ func askedMessages(items []item, seen map[store.InboxID]media.Seen) []store.Mess
 		}
 		files, m := seen[it.row.ID], it.msg
 		if files.Label != "" {
-			m.Text = strings.TrimSuffix(files.Label+"\n"+caption(m), "\n")
+			m.Text = strings.TrimSuffix(files.Label+"\n"+media.Caption(m), "\n")
 		}
 		body := llm.Text(llm.RoleUser, quote.Message(m))
 		body.Blocks = append(body.Blocks, files.Blocks...)

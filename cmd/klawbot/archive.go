@@ -36,6 +36,7 @@ const (
 
 func exportCommand(a *app) *cobra.Command {
 	var format string
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "export FILE",
 		Short: "Export conversations and workspace to a file",
@@ -46,22 +47,50 @@ func exportCommand(a *app) *cobra.Command {
 			if format != "tar" && format != "json" && format != "md" {
 				return usage.Errorf("--format must be tar, json or md")
 			}
+			if _, err := os.Lstat(args[0]); err == nil && args[0] != "-" && !force {
+				return fmt.Errorf("%s exists; nothing was written (--force replaces it)", args[0])
+			}
 			return a.export(cmd.Context(), args[0], format)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "tar", "`form`: tar, json or md")
+	cmd.Flags().BoolVar(&force, "force", false, "replace FILE if it exists")
 	return cmd
 }
 
 func (a *app) export(ctx context.Context, name, format string) error {
 	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *data.Data) error {
-		return toFile(a.stdout, name, func(w io.Writer) error {
+		chats, err := d.Sessions(ctx)
+		if err != nil {
+			return err
+		}
+		files := 0
+		err = toFile(a.stdout, name, func(w io.Writer) (err error) {
 			if format != "tar" {
 				return d.Export(ctx, w, format)
 			}
-			return exportArchive(ctx, w, d, f.Data, f.Workspace)
+			files, err = exportArchive(ctx, w, d, f.Data, f.Workspace)
+			return err
 		})
+		if err != nil || name == "-" {
+			return err
+		}
+		return a.exported(name, len(chats), files, format)
 	})
+}
+
+// exported says what an export has written.
+func (a *app) exported(name string, chats, files int, format string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	what := terminal.Plural(chats, "chat", "chats")
+	if format == "tar" {
+		what += ", " + terminal.Plural(files, "file", "files")
+	}
+	_, err = fmt.Fprintf(a.stdout, "Written: %s (%s, %s)\n", name, what, terminal.Megabytes(info.Size()))
+	return err
 }
 
 // toFile writes a file, whole or not at all, or standard output.
@@ -72,19 +101,22 @@ func toFile(w io.Writer, name string, write func(io.Writer) error) error {
 	return atomicfile.Fill(name, 0o600, func(f *os.File) error { return write(f) })
 }
 
-func exportArchive(ctx context.Context, w io.Writer, d *data.Data, dir, workspace string) error {
+// exportArchive writes the conversations, the workspace and the files of messages, and
+// counts the files.
+func exportArchive(ctx context.Context, w io.Writer, d *data.Data, dir, workspace string) (files int, err error) {
 	zipped := gzip.NewWriter(w)
 	archive := tar.NewWriter(zipped)
 	if err := archiveConversations(ctx, archive, d); err != nil {
-		return err
+		return 0, err
 	}
-	if err := archiveFolder(archive, workspace, archiveWorkspace); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for _, f := range [][2]string{{workspace, archiveWorkspace}, {filepath.Join(dir, archiveMedia), archiveMedia}} {
+		n, err := archiveFolder(archive, f[0], f[1])
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return files, err
+		}
+		files += n
 	}
-	if err := archiveFolder(archive, filepath.Join(dir, archiveMedia), archiveMedia); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return errors.Join(archive.Close(), zipped.Close())
+	return files, errors.Join(archive.Close(), zipped.Close())
 }
 
 // archiveConversations goes through a file, because an archive wants to know
@@ -113,15 +145,15 @@ func archiveConversations(ctx context.Context, archive *tar.Writer, d *data.Data
 	return err
 }
 
-// archiveFolder adds the regular files below dir as those of a folder. Links stay behind: what they
-// point to may be outside.
-func archiveFolder(archive *tar.Writer, dir, folder string) error {
+// archiveFolder adds the regular files below dir as those of a folder, and counts them.
+// Links stay behind: what they point to may be outside.
+func archiveFolder(archive *tar.Writer, dir, folder string) (files int, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
@@ -140,9 +172,11 @@ func archiveFolder(archive *tar.Writer, dir, folder string) error {
 		if err := archive.WriteHeader(header); err != nil {
 			return err
 		}
+		files++
 		_, err = io.CopyN(archive, f, info.Size())
 		return err
 	})
+	return files, err
 }
 
 func importCommand(a *app) *cobra.Command {

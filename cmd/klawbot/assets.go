@@ -27,6 +27,7 @@ func assetsPullCommand(a *app) *cobra.Command {
 	var llm string
 	var speech bool
 	var voice string
+	var once bool
 	cmd := &cobra.Command{
 		Use:   "pull",
 		Short: "Download the embedding model and the ONNX Runtime library",
@@ -66,12 +67,16 @@ func assetsPullCommand(a *app) *cobra.Command {
 			if !slices.Contains(data.EmbeddingModels(), want.Model) {
 				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(data.EmbeddingModels(), ", "))
 			}
-			return bot.PullAssets(ctx, a.stdout, want)
+			if !once {
+				return bot.PullAssets(ctx, a.stdout, want)
+			}
+			return bot.PullOnce(ctx, a.stdout, want)
 		},
 	}
 	cmd.Flags().StringVar(&want.From, "from", "", "directory or `URL` of the files (default: where they are published)")
 	cmd.Flags().DurationVar(&want.Patience, "patience", 0, "`time` to wait for data, e.g. 5s (default: 30s)")
 	cmd.Flags().StringVar(&want.Model, "model", "", "`name` of the model: "+strings.Join(data.EmbeddingModels(), ", ")+" (default: the configured one)")
+	cmd.Flags().BoolVar(&once, "once", false, "try once a day, and leave it to klawbot chat to say that they are missing")
 	cmd.Flags().BoolVar(&speech, "speech", false, "download the speech model instead, which understands voice messages in English (44 MB)")
 	cmd.Flags().StringVar(&llm, "llm", "", "`NAME` of a language model to download instead; list prints the names")
 	cmd.Flags().StringVar(&voice, "voice", "", "download the voice of a `LANGUAGE` instead, with which klawbot speaks: "+strings.Join(data.VoiceLanguages(), ", ")+" (63 MB)")

@@ -54,23 +54,31 @@ func (a *app) chat(ctx context.Context, message string) error {
 		return err
 	}
 	if l.Source.File == "" && message == "" && a.interactive() {
-		if l, err = a.setup().OfferModel(ctx, l); err != nil {
+		l, err = a.setup().OfferModel(ctx, l)
+		if errors.Is(err, context.Canceled) {
+			fmt.Fprintln(a.stdout)
+			return errInterrupted
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return chatAlone(ctx, a, l, f, banner(l.Config().EngineModels().Default, ""), message)
 }
 
+// banner are the lines before the first prompt.
 func banner(model, note string) string {
-	text, hint := "klawbot "+version+", model "+model, ""
+	text := "klawbot " + version + " · model " + model
 	if model == "" {
-		text = "klawbot " + version + ", no model: commands only"
-		hint = "\n/help lists commands. Set up a model: klawbot init"
+		text = "klawbot " + version + " · no model yet: commands, notes, reminders work."
 	}
 	if note != "" {
 		text += " (" + note + ")"
 	}
-	return text + hint
+	if model == "" {
+		text += "\nAnswers: klawbot model, or start Ollama and run this again."
+	}
+	return text
 }
 
 // chatAlone runs a bot for this terminal, as long as it lasts.
@@ -93,18 +101,21 @@ func chatAlone(ctx context.Context, a *app, l *config.Live, f config.Folders, ba
 
 // attach talks over the socket until the person ends, or until the last answer.
 func attach(ctx context.Context, a *app, f config.Folders, banner, message string) error {
-	bot, done := bot.Console(f.Data)
+	client, done := bot.Console(f.Data)
 	defer done()
 	var err error
 	switch {
 	case message != "":
-		err = terminal.Say(ctx, bot, message, a.stdout, a.stderr)
+		err = terminal.Say(ctx, client, message, a.stdout, a.stderr)
 	case a.interactive():
 		fmt.Fprintln(a.stdout, a.advice(banner))
-		fmt.Fprintln(a.stdout, "Ctrl-D ends.")
-		err = a.converse(ctx, bot, f)
+		if bot.Offline(filepath.Join(f.Data, "assets")) {
+			fmt.Fprintln(a.stdout, "Offline: search goes by words until the 43 MB model is here.")
+		}
+		fmt.Fprintln(a.stdout, "/help lists commands · Tab completes · Ctrl-D ends")
+		err = a.converse(ctx, client, f)
 	default:
-		err = terminal.Recite(ctx, bot, a.stdin, a.stdout)
+		err = terminal.Recite(ctx, client, a.stdin, a.stdout)
 	}
 	if errors.Is(err, tty.ErrInterrupted) {
 		return errInterrupted

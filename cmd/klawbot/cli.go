@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/data"
+	"klawbot/internal/advice"
 	"klawbot/internal/redact"
 	"klawbot/tools/mcp"
 )
@@ -88,20 +88,12 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	return exitFailed
 }
 
-// advised is an advice in commands that work as they stand: a program that is not in
-// PATH is named as it was started.
-var advised = regexp.MustCompile(`\bklawbot (init|model|telegram|run|chat|demo|allow|doctor|status|assets|mcp|memory|reindex|restore|tools|schedule|undo|policy|help)\b`)
-
+// advice names commands as the program was started, unless it is in PATH.
 func (a *app) advice(text string) string {
-	if filepath.Base(a.called) != "klawbot" || !strings.Contains(a.called, string(filepath.Separator)) {
-		return text
-	}
 	if found, err := exec.LookPath("klawbot"); err == nil && found == a.called {
 		return text
 	}
-	return advised.ReplaceAllStringFunc(text, func(command string) string {
-		return a.called + strings.TrimPrefix(command, "klawbot")
-	})
+	return advice.By(a.called, text)
 }
 
 // complain prints the error, without secrets: one line, or a line for each fault

@@ -55,11 +55,7 @@ func printFindings(w io.Writer, all []health.Finding, healthy, asJSON bool) erro
 		}{healthy, all})
 	}
 	for _, f := range all {
-		mark := "✓"
-		if !f.OK {
-			mark = "✗"
-		}
-		fmt.Fprintf(w, "%s %-10s %s\n", mark, f.Name, terminal.Visible(f.Text))
+		fmt.Fprintf(w, "%s %-10s %s\n", f.Mark(), f.Name, terminal.Visible(f.Text))
 		if f.Fix != "" {
 			fmt.Fprintf(w, "  %-10s → %s\n", "", f.Fix)
 		}
@@ -88,7 +84,7 @@ func (a *app) examine(ctx context.Context) []health.Finding {
 func botFindings(ctx context.Context, c *config.Config, f config.Folders) []health.Finding {
 	r, err := bot.AskStatus(ctx, f.Data)
 	if errors.Is(err, bot.ErrNotRunning) {
-		return append([]health.Finding{health.OK("bot", "not running")}, bot.PortFindings(c)...)
+		return append([]health.Finding{health.Off("bot", "klawbot run, or klawbot chat in this terminal", "not running")}, bot.PortFindings(c)...)
 	}
 	return []health.Finding{botFinding(r, err)}
 }

@@ -47,7 +47,7 @@ func modelFlags(f *pflag.FlagSet, s *setup.Answers) {
 	f.StringVar(&s.Model, "model", "", "`name` of the model")
 	f.StringVar(&s.BaseURL, "base-url", "", "base `URL` of an OpenAI-compatible server (ends in /v1)")
 	f.StringVar(&s.APIKey, "api-key", "", "`key` for the model's server")
-	f.StringVar(&s.Provider, "provider", "openai", "`name` for the model's server")
+	f.StringVar(&s.Provider, "provider", "", "`name` for the model's server (default: after its address)")
 }
 
 func modelCommand(a *app) *cobra.Command {

@@ -95,6 +95,7 @@ type newServer struct {
 	headers, env []string
 	readOnly     []string
 	timeout      int
+	noCheck      bool
 	// client is how the bot is registered at the authorization server.
 	client struct{ id, secret, issuer, grant string }
 }
@@ -121,6 +122,7 @@ func mcpAddCommand(a *app) *cobra.Command {
 	f.StringVar(&n.client.issuer, "issuer", "", "the `address` of the authorization server that alone may see the secret")
 	f.StringVar(&n.client.grant, "grant-type", "", "`how` the bot signs in: "+config.GrantPerson+" (a person does it once) or "+config.GrantMachine)
 	f.StringVar(&n.version, "protocol-version", "", "the `version` of the protocol to begin with")
+	f.BoolVar(&n.noCheck, "no-check", false, "write it although the command's program is not here")
 	f.IntVar(&n.timeout, "timeout", 0, "how many `seconds` a call may take")
 	return cmd
 }
@@ -174,6 +176,16 @@ func pairs(flag string, given []string) (map[string]string, error) {
 	return values, nil
 }
 
+// variables are those of the command's environment. A PATH of its own says that the
+// program is looked for elsewhere.
+func (n newServer) variables() map[string]string {
+	all, err := pairs("--env", n.env)
+	if err != nil { // told before
+		return nil
+	}
+	return all
+}
+
 func addServer(ctx context.Context, a *app, name string, command []string, n newServer) error {
 	if !config.ValidServerName(name) {
 		return usage.Errorf("a name is made of 1 to 32 of A-Z a-z 0-9 _ -, got %q", name)
@@ -185,6 +197,9 @@ func addServer(ctx context.Context, a *app, name string, command []string, n new
 	l, err := a.open()
 	if err != nil {
 		return err
+	}
+	if err := (mcp.Server{Command: strings.Join(command[:min(len(command), 1)], ""), Env: n.variables()}).Missing(); err != nil && !n.noCheck {
+		return fmt.Errorf("%w; nothing was written (--no-check writes it anyway)", err)
 	}
 	if err := configedit.AddServer(l.Source, name, section); err != nil {
 		return err

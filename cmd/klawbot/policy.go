@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,6 +54,7 @@ func checkCall(ctx context.Context, a *app, tool, arguments, chat string, asJSON
 	}
 	return a.withWorkspace(ctx, func(_ *config.Live, f config.Folders, d *data.Data) error {
 		decision := d.CheckPolicy(tool, json.RawMessage(arguments), chat)
+		decision.Reason, decision.Layer = cmp.Or(decision.Reason, "no rule is against it"), cmp.Or(decision.Layer, "default")
 		if asJSON {
 			return printJSON(a.stdout, decision)
 		}

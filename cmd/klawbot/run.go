@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/engine/health"
 )
 
 func runCommand(a *app) *cobra.Command {
@@ -44,10 +46,10 @@ func runBot(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return p.Run(ctx, func(rows []bot.Row) {
+	return p.Run(ctx, func(rows []health.Finding) {
 		fmt.Fprintln(a.stdout, "klawbot "+version)
 		for _, r := range rows {
-			fmt.Fprintln(a.stdout, a.redact.Text(a.advice(r.String())))
+			fmt.Fprintln(a.stdout, "  "+terminal.Visible(a.redact.Text(a.advice(r.Line()))))
 		}
 	})
 }

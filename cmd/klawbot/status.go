@@ -92,10 +92,13 @@ func (a *app) printStatus(r bot.Report) error {
 			lines = append(lines, fmt.Sprintf("%s: %s from unknown senders blocked", h.Channel, terminal.Plural(int(h.Strangers), "message", "messages")))
 		}
 	}
+	if n := len(r.Knocked); n > 0 {
+		lines = append(lines, fmt.Sprintf("unknown senders: %d, last %s → klawbot allowed", n, terminal.OneLine(r.Knocked[0].String())))
+	}
 	for _, place := range r.Muted {
 		lines = append(lines, "may not write in "+place)
 	}
-	lines = append(lines, "model: "+cmp.Or(r.Model, "none (commands only); run klawbot init"))
+	lines = append(lines, "model: "+cmp.Or(r.Model, "none: commands, notes and reminders work → klawbot model"))
 	for _, l := range r.Local {
 		lines = append(lines, fmt.Sprintf("model on this machine, %s: %s", l.Provider, terminal.Joined(l.State, cmp.Or(l.Fault, l.Note))))
 	}
@@ -111,7 +114,7 @@ func (a *app) printStatus(r bot.Report) error {
 	if r.Config.Fault != "" {
 		lines = append(lines, "config.yaml is invalid; using the last valid one:", r.Config.Fault)
 	}
-	_, err := fmt.Fprintln(a.stdout, a.redact.Text(strings.Join(lines, "\n")))
+	_, err := fmt.Fprintln(a.stdout, a.redact.Text(a.advice(strings.Join(lines, "\n"))))
 	return err
 }
 

@@ -24,6 +24,7 @@ import (
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/probe"
 	"klawbot/engine/settings"
+	"klawbot/internal/advice"
 	"klawbot/tools"
 	"klawbot/tools/mcp"
 )
@@ -38,20 +39,57 @@ const (
 // Finding is what an examination says about one part. Its JSON form is stable.
 type Finding struct {
 	Name string `json:"name"`
-	OK   bool   `json:"ok"`
-	Text string `json:"text"`
-	// Fix is a command or a step that repairs it, empty when it is healthy.
+	// OK is false when the part is broken, and only then.
+	OK    bool   `json:"ok"`
+	State State  `json:"state"`
+	Text  string `json:"text"`
+	// Fix is the next step: a command, or what to change. Empty when the part works.
 	Fix string `json:"fix,omitempty"`
+}
+
+// State is how a part is.
+type State string
+
+// The states of parts.
+const (
+	StateOK      State = "ok"
+	StateOff     State = "off"
+	StateLimited State = "limited"
+	StateBroken  State = "broken"
+)
+
+// Mark shows the state of a part: works, off, works with limits, broken.
+func (f Finding) Mark() string {
+	return map[State]string{StateOK: "✓", StateOff: "–", StateLimited: "!", StateBroken: "✗"}[f.State]
+}
+
+// Line is a part in one line, with the next step.
+func (f Finding) Line() string {
+	text := fmt.Sprintf("%s %-10s %s", f.Mark(), f.Name, f.Text)
+	if f.Fix != "" {
+		text += " → " + f.Fix
+	}
+	return text
 }
 
 // OK is the finding about a part that works.
 func OK(name, format string, args ...any) Finding {
-	return Finding{Name: name, OK: true, Text: fmt.Sprintf(format, args...)}
+	return Finding{Name: name, OK: true, State: StateOK, Text: fmt.Sprintf(format, args...)}
 }
 
-// Broken is the finding about a part that does not.
+// Off is the finding about a part that is not used, with what turns it on.
+func Off(name, fix, text string) Finding {
+	return Finding{Name: name, OK: true, State: StateOff, Text: text, Fix: fix}
+}
+
+// Limited is the finding about a part that works in part, with what completes it.
+func Limited(name, fix, text string) Finding {
+	return Finding{Name: name, OK: true, State: StateLimited, Text: text, Fix: fix}
+}
+
+// Broken is the finding about a part that does not work.
 func Broken(name, fix string, err error) Finding {
-	return Finding{Name: name, Text: err.Error(), Fix: fix}
+	return Finding{Name: name, State: StateBroken, Text: err.Error(), Fix: fix}
 }
 
 // FreeSpace is how many bytes are left for a folder.
@@ -96,16 +134,12 @@ func (r Running) Doctor(ctx context.Context) string {
 	all = append(all, modelFindings(ctx, r.Config)...)
 	var lines []string
 	for _, f := range all {
-		mark := "✓"
-		if !f.OK {
-			mark = "✗"
-		}
-		lines = append(lines, fmt.Sprintf("%s %s: %s", mark, f.Name, f.Text))
+		lines = append(lines, fmt.Sprintf("%s %s: %s", f.Mark(), f.Name, f.Text))
 		if f.Fix != "" {
 			lines = append(lines, "→ "+f.Fix)
 		}
 	}
-	return locale.CodeBlock(r.Redact.Text(strings.Join(lines, "\n")))
+	return locale.CodeBlock(advice.Text(r.Redact.Text(strings.Join(lines, "\n"))))
 }
 
 // PolicyFindings are the names in the policy that no tool has.
@@ -208,7 +242,7 @@ func modelFinding(ctx context.Context, c toolset.Config) Finding {
 	models := c.Settings().Models
 	m, ok := models.Entries[models.Default]
 	if !ok {
-		return Finding{Name: "model", Text: "none (commands only)", Fix: "klawbot init"}
+		return Off("model", "klawbot model", "none: commands, notes and reminders work")
 	}
 	if m.Type == model.Managed {
 		return managedFinding(c.Dir, m)
@@ -220,7 +254,7 @@ func modelFinding(ctx context.Context, c toolset.Config) Finding {
 	}
 	took := time.Since(started).Round(time.Millisecond)
 	if !calls {
-		return Broken("model", "name a model that calls tools: klawbot init, or models in config.yaml",
+		return Broken("model", "name a model that calls tools: klawbot model, or models in config.yaml",
 			fmt.Errorf("%s at %s answers in %s, but it did not call the tool that it was offered: it can chat, but use no tools", m.Name, m.Provider, took))
 	}
 	return OK("model", "%s at %s answers in %s; calls tools", m.Name, m.Provider, took)
@@ -373,6 +407,8 @@ func memoryFinding(ctx context.Context, r *recall.Memory, db *store.Store, embed
 	}
 	model, why := r.Model()
 	switch {
+	case why != nil && embedding.Type == "onnx":
+		return Limited("memory", "klawbot assets pull", strings.TrimSuffix(fmt.Sprintf("%s; %s", text, r.Text()), ": klawbot assets pull"))
 	case why != nil:
 		return OK("memory", "%s; %s", text, r.Text())
 	case !meaning:

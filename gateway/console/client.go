@@ -23,10 +23,14 @@ type Client struct {
 func NewClient(h *http.Client, base string) *Client { return &Client{http: h, base: base} }
 
 // Say hands a message over and returns its id. When it returns nil, the
-// message is stored. A message that the bot did not take is a *RefusedError;
+// message is stored. /file PATH, or a path alone, sends a file. A message that the bot did not take is a *RefusedError;
 // the next one may find it well again.
 func (c *Client) Say(ctx context.Context, text string) (int64, error) {
-	payload, err := json.Marshal(said{text})
+	words, file, err := withFile(text)
+	if err != nil {
+		return 0, &RefusedError{err.Error()}
+	}
+	payload, err := json.Marshal(said{words, file})
 	if err != nil {
 		return 0, err
 	}

@@ -74,18 +74,18 @@ func (c *Channel) Serve(ctx context.Context, accept gateway.Accept) error {
 
 // body is the raw form of an update.
 type body struct {
-	Text string    `json:"text"`
+	said
 	Time time.Time `json:"time"`
 }
 
 // say stores what a terminal wrote and returns the message's id.
-func (c *Channel) say(ctx context.Context, text string) (int64, error) {
+func (c *Channel) say(ctx context.Context, m said) (int64, error) {
 	select {
 	case <-c.serving:
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
-	raw, err := json.Marshal(body{Text: text, Time: time.Now().UTC()})
+	raw, err := json.Marshal(body{m, time.Now().UTC()})
 	if err != nil {
 		return 0, err
 	}
@@ -114,6 +114,12 @@ func (c *Channel) Decode(u gateway.Update) (gateway.Message, error) {
 	m := gateway.Message{
 		Kind: gateway.KindText, Address: u.Address, ID: u.Message, Time: b.Time, Addressed: true,
 		Sender: gateway.Sender{ID: u.From, Name: "you"}, Text: b.Text,
+	}
+	if b.File != nil {
+		a := b.File.attachment()
+		m.Attachments, m.Described = []gateway.Attachment{a}, true
+		m.Text = strings.TrimSuffix(fmt.Sprintf("[%s %s]\n%s", a.Kind, strings.NewReplacer("[", "(", "]", ")", "\n", " ").Replace(a.Name), b.Text), "\n")
+		return m, nil
 	}
 	if rest, ok := strings.CutPrefix(b.Text, "/"); ok {
 		name, args := rest, ""

@@ -52,7 +52,8 @@ const terminalQueue = 64
 const maxMessageBytes = 1 << 20
 
 type said struct {
-	Text string `json:"text"`
+	Text string        `json:"text"`
+	File *attachedFile `json:"file,omitempty"`
 }
 
 type accepted struct {
@@ -78,7 +79,7 @@ func (c *Channel) serveMessage(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the message could not be read: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	id, err := c.say(r.Context(), m.Text)
+	id, err := c.say(r.Context(), m)
 	if err != nil {
 		c.log.Error("console message not stored", "err", err)
 		http.Error(w, "the message was not stored: "+err.Error(), http.StatusServiceUnavailable)

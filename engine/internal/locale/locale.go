@@ -8,14 +8,17 @@ import (
 	"time"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/internal/advice"
 )
 
-// Say returns a sentence in the language, with its blanks filled.
+// Say returns a sentence in the language, with its blanks filled. Commands in it are named
+// as the program was started.
 func Say(language string, p Phrase, args ...any) string {
 	text := english[p]
 	if language == "ru" {
 		text = russian[p]
 	}
+	text = advice.Text(text)
 	if len(args) == 0 {
 		return text
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -11,6 +12,7 @@ import (
 
 	"klawbot/engine/internal/confined"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
 
@@ -28,6 +30,9 @@ func noun(f *file) string {
 // label is what a file is called in a message, without the brackets.
 func (m *Media) label(f *file) string {
 	words := []string{noun(f)}
+	if f.Name == "" && !f.quoted && (f.Kind == gateway.AttachSticker || f.Kind == gateway.AttachAudio) {
+		words[0] = described(f.Message.Text, words[0])
+	}
 	if f.Name != "" {
 		words = append(words, cleanPath(f.Name))
 	}
@@ -35,6 +40,18 @@ func (m *Media) label(f *file) string {
 		words = append(words, length(f.Duration))
 	}
 	return strings.Join(words, " ")
+}
+
+// described is what the channel says of a file, in the first line of its message: the
+// emoji of a sticker, the title of a song.
+func described(text, otherwise string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	inside, opens := strings.CutPrefix(line, "[")
+	inside, closes := strings.CutSuffix(inside, "]")
+	if !opens || !closes || strings.ContainsAny(inside, "[]") {
+		return otherwise
+	}
+	return inside
 }
 
 // cleanPath is a path whose parts are clean names.
@@ -163,4 +180,30 @@ func size(bytes int64) string {
 		return fmt.Sprintf("%d kB", bytes>>10)
 	}
 	return fmt.Sprintf("%d B", bytes)
+}
+
+// Caption is the text of a message without the description of its files, which is its
+// first line.
+func Caption(m gateway.Message) string {
+	if !m.Described {
+		return m.Text
+	}
+	_, rest, _ := strings.Cut(m.Text, "\n")
+	return rest
+}
+
+// Faults are the sentences about the files of messages, each once. alone says that there
+// is nothing else in them.
+func Faults(items []Item, seen map[store.InboxID]Seen) (faults []string, alone bool) {
+	alone = true
+	for _, it := range items {
+		s := seen[it.Row.ID]
+		for _, fault := range s.Faults {
+			if !slices.Contains(faults, fault) {
+				faults = append(faults, fault)
+			}
+		}
+		alone = alone && s.Empty && Caption(it.Message) == ""
+	}
+	return faults, alone
 }

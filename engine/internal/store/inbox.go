@@ -149,6 +149,23 @@ func (tx InboxTx) Taken(u Update, notes ...string) (taken bool, err error) {
 	return taken, wrap(err, "look for message %d", u.Message)
 }
 
+// Near lists the messages of a chat that may be of one album with an update, oldest
+// first: an album has ten messages at most, and comes at once.
+func (tx InboxTx) Near(u Update) ([]Update, error) {
+	const reach = 15
+	all, err := query(tx, scanUpdate, `SELECT `+updateColumns+` FROM inbox WHERE id > (SELECT max(id) FROM inbox) - 500 AND id <> ?
+		AND channel = ? AND bot = ? AND chat = ? AND kind = ? AND message BETWEEN ? AND ? ORDER BY id`,
+		u.ID, u.Channel, u.Bot, u.Address.Chat.ID, u.Kind, u.Message-reach, u.Message+reach)
+	return all, wrap(err, "list messages near %d", u.Message)
+}
+
+// Reopen lets updates wait that ended with a note.
+func (tx InboxTx) Reopen(note string, ids ...InboxID) error {
+	_, err := tx.exec(`UPDATE inbox SET state = 'new', note = '' WHERE state = 'done' AND note = ? AND id IN (SELECT value FROM json_each(?))`,
+		note, idList(ids))
+	return wrap(err, "reopen updates")
+}
+
 // Depth is how much waits and since when.
 type Depth struct {
 	Waiting int

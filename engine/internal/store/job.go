@@ -197,3 +197,55 @@ func (tx JobsTx) PauseJobsFor(channel string, chat int64, note string) ([]string
 	tx.changes.Jobs = tx.changes.Jobs || len(names) > 0
 	return names, wrap(err, "pause the jobs for %s %d", channel, chat)
 }
+
+// heartbeatTokensSQL sums up the runs that were due since a time, and those of
+// their subagents.
+const heartbeatTokensSQL = `SELECT coalesce(sum(r.input_tokens + r.output_tokens
+		+ (SELECT coalesce(sum(c.input_tokens + c.output_tokens), 0) FROM jobs s JOIN runs c ON c.job = s.id WHERE s.parent <> 0 AND s.parent = r.turn)), 0)
+	FROM runs r JOIN jobs j ON j.id = r.job WHERE r.scheduled_at >= ? AND j.kind = 'heartbeat'`
+
+// HeartbeatTokens is what the runs of the heartbeat have taken since a time.
+func (tx RunsTx) HeartbeatTokens(since time.Time) (tokens int, err error) {
+	err = tx.tx.QueryRow(heartbeatTokensSQL, toMillis(since)).Scan(&tokens)
+	return tokens, wrap(err, "sum up the heartbeat")
+}
+
+// Spawned is a subagent: its job and the one run that it has.
+type Spawned struct {
+	Job Job
+	Run Run
+}
+
+const (
+	spawnColumns = jobColumns + `, ` + runColumns
+	spawnedSQL   = `SELECT ` + spawnColumns + ` FROM runs r JOIN jobs j ON j.id = r.job WHERE r.id = ? AND j.kind = 'spawn'`
+	// The rows that have not ended are few and have an index of their own.
+	openSpawnsSQL  = `SELECT ` + spawnColumns + ` FROM runs r JOIN jobs j ON j.id = r.job WHERE r.state IN ('claimed', 'running', 'retry') AND j.kind = 'spawn' ORDER BY r.id DESC`
+	endedSpawnsSQL = `SELECT ` + spawnColumns + ` FROM jobs j INDEXED BY jobs_spawned CROSS JOIN runs r ON r.job = j.id
+		WHERE r.state NOT IN ('claimed', 'running', 'retry') AND j.kind = 'spawn'
+		AND (? = '' OR j.home_channel = ? AND j.home_chat = ?) ORDER BY j.id DESC LIMIT ?`
+)
+
+func scanSpawned(r row) (s Spawned, err error) {
+	err = r.Scan(append(s.Job.fields(), s.Run.fields()...)...)
+	return s, err
+}
+
+// Spawned returns a subagent by its run, or ErrNotFound.
+func (tx JobsTx) Spawned(id RunID) (Spawned, error) {
+	s, err := scanSpawned(tx.tx.QueryRow(spawnedSQL, id))
+	return s, wrap(err, "subagent %d", id)
+}
+
+// OpenSpawns lists the subagents that have not ended, the latest first.
+func (tx JobsTx) OpenSpawns() ([]Spawned, error) {
+	all, err := query(tx, scanSpawned, openSpawnsSQL)
+	return all, wrap(err, "list open subagents")
+}
+
+// EndedSpawns lists subagents of a chat, or of all for the zero address, that have
+// ended, the latest first, at most limit.
+func (tx JobsTx) EndedSpawns(home Address, limit int) ([]Spawned, error) {
+	all, err := query(tx, scanSpawned, endedSpawnsSQL, home.Chat.Channel, home.Chat.Channel, home.Chat.ID, limit)
+	return all, wrap(err, "list subagents")
+}

@@ -62,12 +62,6 @@ func (tx MediaTx) Keep(m Media) error {
 	return wrap(err, "keep media")
 }
 
-// Use notes that a kept file is used.
-func (tx MediaTx) Use(sum string) error {
-	_, err := tx.exec(`UPDATE media SET used_at = ? WHERE sum = ?`, toMillis(tx.now), exact(sum))
-	return wrap(err, "use media")
-}
-
 // AddCopy notes a copy of a kept file.
 func (tx MediaTx) AddCopy(sum, path string) error {
 	_, err := tx.exec(`UPDATE media SET copies = json_insert(copies, '$[#]', ?) WHERE sum = ?

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -29,6 +30,10 @@ func TestSpeechOfVoice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// Without noise a text always sounds the same.
+		if filepath.Ext(to) == ".json" {
+			raw = regexp.MustCompile(`"(noise_scale|noise_w)": [0-9.]+`).ReplaceAll(raw, []byte(`"$1": 0`))
+		}
 		if err := os.WriteFile(filepath.Join(assets, voice.Folder("en"), to), raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +42,7 @@ func TestSpeechOfVoice(t *testing.T) {
 	ears := transcribe.New(transcribe.Config{Settings: func() transcribe.Settings { return transcribe.Settings{} }, Dirs: []string{assets}, Log: slog.New(slog.DiscardHandler)})
 	for _, text := range []string{
 		"Please remind me tomorrow morning to call the doctor.",
-		"Good morning. The train to London leaves at half past seven, and it will rain today. Do you want me to set an alarm?",
+		"Good morning. The train to London leaves at half past seven, and it will rain today. Shall I wake you up at six?",
 	} {
 		began := time.Now()
 		ogg, length, err := m.Say(t.Context(), text, "")

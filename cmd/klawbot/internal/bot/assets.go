@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -108,6 +109,39 @@ func PullVoice(ctx context.Context, out io.Writer, p Pull) error {
 	}
 	_, err := fmt.Fprintf(out, "Checked: a voice for %s is in %s. It also needs espeak-ng and opus-tools.\n", p.Model, p.Dir)
 	return err
+}
+
+// triedFile is in the folder of the assets when they could not be downloaded: it holds
+// nothing, and its time says when that was tried. told is added when a person was told.
+const triedFile, toldFile = ".tried", ".told"
+
+// PullOnce is PullAssets for a start of make chat: silent where they cannot be had, and
+// not tried again for a day.
+func PullOnce(ctx context.Context, out io.Writer, p Pull) error {
+	tried := filepath.Join(p.Dir, triedFile)
+	if info, err := os.Stat(tried); err == nil && time.Since(info.ModTime()).Abs() < 24*time.Hour {
+		return nil
+	}
+	if err := PullAssets(ctx, out, p); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return errors.Join(os.MkdirAll(p.Dir, 0o700), os.WriteFile(tried, nil, 0o600))
+	}
+	return nil
+}
+
+// Offline reports, once, that the assets could not be downloaded.
+func Offline(dir string) bool {
+	told := filepath.Join(dir, toldFile)
+	if _, err := os.Stat(filepath.Join(dir, triedFile)); err != nil {
+		return false
+	}
+	if _, err := os.Stat(told); err == nil {
+		return false
+	}
+	_ = os.WriteFile(told, nil, 0o600) // else it is told again
+	return true
 }
 
 // PullLocalModel downloads a language model and the program that runs it.

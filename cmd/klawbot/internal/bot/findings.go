@@ -32,7 +32,7 @@ func surroundings(ctx context.Context, l *config.Live, b *box) []health.Finding 
 	defer client.CloseIdleConnections()
 	all := []health.Finding{configFinding(l)}
 	for _, text := range l.Problems() {
-		all = append(all, health.Finding{Name: "config", Text: text, Fix: "edit " + l.Source.File})
+		all = append(all, health.Broken("config", "edit "+l.Source.File, errors.New(text)))
 	}
 	all = append(all, dataFinding(f.Data), workspaceFinding(f.Workspace), b.finding(ctx))
 	all = append(all, pluginFindings(l, b)...)
@@ -132,7 +132,7 @@ func PortFindings(c *config.Config) (all []health.Finding) {
 func telegramFindings(ctx context.Context, c *config.Config, client *http.Client) []health.Finding {
 	t := c.Channels.Telegram
 	if t.Token == "" {
-		return []health.Finding{health.OK("telegram", "off; set it up: klawbot init")}
+		return []health.Finding{health.Off("telegram", "klawbot telegram", "off")}
 	}
 	bot, err := telegram.Probe(ctx, t.Token, t.APIURL)
 	if err != nil {
@@ -140,7 +140,7 @@ func telegramFindings(ctx context.Context, c *config.Config, client *http.Client
 	}
 	all := []health.Finding{health.OK("telegram", "@%s", bot.Username)}
 	if len(t.AllowedChatIDs) == 0 {
-		all = append(all, health.Finding{Name: "allowed", Text: "no chats allowed", Fix: "klawbot allow ID"})
+		all = append(all, health.Limited("allowed", "klawbot allow ID", "no chats allowed"))
 	} else {
 		all = append(all, health.OK("allowed", "%s", terminal.Plural(len(t.AllowedChatIDs), "chat", "chats")))
 	}

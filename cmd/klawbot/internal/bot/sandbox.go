@@ -174,12 +174,20 @@ func order() string {
 	return "order: " + strings.Join(all, ", ")
 }
 
-func (b *box) row() Row {
+func (b *box) row() health.Finding {
 	text, err := b.describe()
 	if err != nil {
-		return Row{name: "sandbox", wrong: err.Error()}
+		return health.Broken("sandbox", "set tools.sandbox.type", err)
 	}
-	return Row{name: "sandbox", text: text}
+	return b.described(text)
+}
+
+// described is a sandbox that works, or that is off by choice.
+func (b *box) described(text string) health.Finding {
+	if b.live.Config().Tools.Sandbox.Type == sandbox.TypeOff {
+		return health.Off("sandbox", "tools.sandbox.type", text)
+	}
+	return health.OK("sandbox", "%s", text)
 }
 
 func (b *box) finding(ctx context.Context) health.Finding {
@@ -187,7 +195,7 @@ func (b *box) finding(ctx context.Context) health.Finding {
 		return health.Broken("sandbox", "set tools.sandbox.type; "+order(), err)
 	}
 	text, _ := b.describe() // check saw the error
-	return health.OK("sandbox", "%s", text)
+	return b.described(text)
 }
 
 func (b *box) entries() []self.Entry {

@@ -40,18 +40,18 @@ func TestSandboxThatIsMissingIsNeverReplaced(t *testing.T) {
 	if told := fmt.Sprint(b.entries()); !strings.Contains(told, "{in use none although nsjail is set: ") || !strings.Contains(told, "{docker not possible here: docker not found") {
 		t.Errorf("self_info says %s", told)
 	}
-	if b.code() != nil || b.row().wrong == "" || b.finding(t.Context()).OK {
+	if b.code() != nil || b.row().Text == "" || b.finding(t.Context()).OK {
 		t.Errorf("row %+v, finding %+v", b.row(), b.finding(t.Context()))
 	}
 }
 
 func TestSandboxFollowsTheConfiguration(t *testing.T) {
 	b := testBox(t, "")
-	if b.code() != nil || b.shell().Name() != "off" || !strings.HasPrefix(b.row().text, "off (no code_execute)") {
+	if b.code() != nil || b.shell().Name() != "off" || !strings.HasPrefix(b.row().Text, "off (no code_execute)") {
 		t.Errorf("row %+v", b.row())
 	}
 	b.live = config.Fixed(parse(t, "tools: {sandbox: {type: landlock, memoryMB: 100}}\n").Config)
-	if b.code() == nil || b.shell().Name() != "off" || !strings.Contains(b.row().text, "landlock: no network, 100 MB memory") || !strings.Contains(b.row().text, "shell outside; commands without approval are ") {
+	if b.code() == nil || b.shell().Name() != "off" || !strings.Contains(b.row().Text, "landlock: no network, 100 MB memory") || !strings.Contains(b.row().Text, "shell outside; commands without approval are ") {
 		t.Errorf("row %+v", b.row())
 	}
 	told := fmt.Sprint(b.entries())
@@ -95,7 +95,7 @@ func TestSandboxRowNamesConfinement(t *testing.T) {
 	}
 	b := testBox(t, "")
 	want := outside(b.live.Config(), sandbox.Confines())
-	if got := b.row().text; !strings.Contains(got, want) {
+	if got := b.row().Text; !strings.Contains(got, want) {
 		t.Errorf("the row is %q", got)
 	}
 	if got := fmt.Sprint(b.entries()); !strings.Contains(got, want) {

@@ -12,12 +12,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"klawbot/engine"
+	"klawbot/engine/health"
 	"klawbot/tools/file"
 )
 
 // Run runs the bot until ctx ends, with the pages for health and metrics. started is
 // told how the parts are, as soon as the channels and the model were asked.
-func (p *Bot) Run(ctx context.Context, started func([]Row)) error {
+func (p *Bot) Run(ctx context.Context, started func([]health.Finding)) error {
 	return p.Serve(ctx, func(ctx context.Context, e *engine.Engine) {
 		defer openPages(p.pages(e), p.Log)()
 		if rows, ok := p.table(ctx); ok {

@@ -1,7 +1,9 @@
 package bot
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,18 +18,6 @@ import (
 	"klawbot/whitelist"
 )
 
-// Row is a line of the start table: ok, or what is wrong and how to fix it.
-type Row struct {
-	name, text, wrong string
-}
-
-func (r Row) String() string {
-	if r.wrong != "" {
-		return fmt.Sprintf("  ✗ %-10s %s", r.name, terminal.Joined(r.text, r.wrong))
-	}
-	return fmt.Sprintf("  ✓ %-10s %s", r.name, r.text)
-}
-
 // The patience of the start table.
 const (
 	nameTimeout  = 5 * time.Second
@@ -37,8 +27,8 @@ const (
 
 // table is the start table, when Telegram has told the bot's name and the models were
 // looked at. The bot works already; ok is false when it ends before.
-func (p *Bot) table(ctx context.Context) (rows []Row, ok bool) {
-	models := make(chan []Row, 1)
+func (p *Bot) table(ctx context.Context) (rows []health.Finding, ok bool) {
+	models := make(chan []health.Finding, 1)
 	go func() { models <- p.modelRows(ctx) }()
 	rows = p.channelRows(ctx)
 	select {
@@ -51,34 +41,34 @@ func (p *Bot) table(ctx context.Context) (rows []Row, ok bool) {
 	return append(rows, p.programRows()...), true
 }
 
-func (p *Bot) programRows() (rows []Row) {
+func (p *Bot) programRows() (rows []health.Finding) {
 	servers := p.Live.Settings().MCP
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		if err := servers[name].Missing(); err != nil {
-			rows = append(rows, Row{name: "mcp " + name, wrong: err.Error()})
+			rows = append(rows, health.Broken("mcp "+name, "tools.mcp."+name+" in config.yaml", err))
 		}
 	}
 	for _, f := range browserFindings(p.Live.Config()) {
-		rows = append(rows, Row{name: f.Name, wrong: f.Text + "; " + f.Fix})
+		rows = append(rows, f)
 	}
 	return rows
 }
 
-func (p *Bot) channelRows(ctx context.Context) []Row {
+func (p *Bot) channelRows(ctx context.Context) []health.Finding {
 	ctx, cancel := context.WithTimeout(ctx, nameTimeout)
 	defer cancel()
 	tick := time.NewTicker(nameInterval)
 	defer tick.Stop()
-	health := p.config.Gateway.Health()
-	for settling(health) && ctx.Err() == nil {
+	all := p.config.Gateway.Health()
+	for settling(all) && ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
-			health = p.config.Gateway.Health()
+			all = p.config.Gateway.Health()
 		}
 	}
-	var rows []Row
-	for _, h := range health {
+	var rows []health.Finding
+	for _, h := range all {
 		rows = append(rows, channelRow(h))
 		if h.Channel == "telegram" {
 			rows = append(rows, allowedRow(p.Live.Config()))
@@ -97,23 +87,24 @@ func connected(h gateway.Health) bool {
 	return h.State == "ok" || h.State == "connecting" && h.Name != ""
 }
 
-func channelRow(h gateway.Health) Row {
-	r := Row{name: h.Channel, text: h.Name}
+func channelRow(h gateway.Health) health.Finding {
 	switch {
+	case h.State == gateway.StateStopped || h.State == gateway.StateConflict:
+		return health.Broken(h.Channel, "klawbot doctor", errors.New(terminal.Joined(h.Name, cmp.Or(h.Fault, h.State))))
 	case h.Fault != "":
-		r.wrong = h.Fault
+		return health.Limited(h.Channel, "check the connection; klawbot doctor", terminal.Joined(h.Name, h.Fault)+"; I keep trying")
 	case !connected(h):
-		r.wrong = h.State + "; klawbot status shows the progress"
+		return health.Limited(h.Channel, "klawbot status shows the progress", "no answer yet; I keep trying")
 	case h.Channel == "console":
-		r.text = "klawbot chat attaches"
+		return health.OK(h.Channel, "klawbot chat attaches")
 	}
-	return r
+	return health.OK(h.Channel, "%s", cmp.Or(h.Name, "connected"))
 }
 
-func allowedRow(c *config.Config) Row {
+func allowedRow(c *config.Config) health.Finding {
 	ids := c.Channels.Telegram.AllowedChatIDs
 	if len(ids) == 0 {
-		return Row{name: "allowed", wrong: "no chats allowed; run klawbot allow ID (klawbot init finds your ID)"}
+		return health.Limited("allowed", "klawbot allow ID (klawbot init finds your ID)", "no chats allowed")
 	}
 	texts := make([]string, 0, 4)
 	for i, id := range ids {
@@ -123,51 +114,50 @@ func allowedRow(c *config.Config) Row {
 		}
 		texts = append(texts, whitelist.FormatID("telegram", id))
 	}
-	return Row{name: "allowed", text: strings.Join(texts, ", ")}
+	return health.OK("allowed", "%s", strings.Join(texts, ", "))
 }
 
 // modelRows are the default model, and what is wrong with the others that the bot uses
 // by itself. Their servers are asked whether they know them, without a completion.
-func (p *Bot) modelRows(ctx context.Context) []Row {
+func (p *Bot) modelRows(ctx context.Context) []health.Finding {
 	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
 	defer cancel()
 	models := p.Live.Config().EngineModels()
 	m, ok := models.Entries[models.Default]
 	if !ok {
-		return []Row{{name: "model", wrong: "none (commands only); run klawbot init"}}
+		return []health.Finding{health.Off("model", "klawbot model", "none: commands, notes and reminders work")}
 	}
-	r := Row{name: "model", text: fmt.Sprintf("%s (%s at %s)", models.Default, m.Name, m.Provider)}
+	r := health.OK("model", "%s (%s at %s)", models.Default, m.Name, m.Provider)
 	others := health.OtherModels(ctx, p.config.HTTP, models)
 	if err := probe.Check(ctx, p.config.HTTP, m); err != nil {
-		r.wrong = err.Error()
+		r = health.Broken("model", "klawbot doctor", fmt.Errorf("%s: %w", r.Text, err))
 	}
-	rows := []Row{r}
-	for _, f := range others {
-		rows = append(rows, Row{name: f.Name, wrong: f.Text})
-	}
-	return rows
+	rows := []health.Finding{r}
+	return append(rows, others...)
 }
 
 // pathRows are the configuration and the folders, which were opened before, and what
 // runs in them.
-func (p *Bot) pathRows(ctx context.Context) []Row {
+func (p *Bot) pathRows(ctx context.Context) []health.Finding {
 	file := "none: defaults and environment"
 	if f := p.Live.Source.File; f != "" {
 		file = f
 	}
-	workspace := Row{name: "workspace", text: p.Folders.Workspace}
+	workspace := health.OK("workspace", "%s", p.Folders.Workspace)
 	if err := writable(p.Folders.Workspace); err != nil {
-		workspace.wrong = fmt.Sprintf("cannot be written (%v); chown -R $USER %s", config.Reason(err), p.Folders.Workspace)
+		workspace = health.Broken("workspace", "chown -R $USER "+p.Folders.Workspace, fmt.Errorf("%s cannot be written (%w)", p.Folders.Workspace, config.Reason(err)))
 	}
-	return []Row{
-		{name: "config", text: file, wrong: p.Live.Broken()},
-		{name: "data", text: p.Folders.Data},
-		workspace,
-		p.box.row(),
-		{name: "memory", text: health.EmbeddingText(ctx, p.config.Base)},
-		{name: "seeing", text: health.SeeingText(p.Live.Settings())},
-		{name: "hearing", text: health.HearingText(p.config.Base)},
-		{name: "speaking", text: health.SpeakingText(p.config.Base)},
-		{name: "reading", text: health.ReadingText(ctx, p.Live.Settings().Media.Documents)},
+	configuration := health.OK("config", "%s", file)
+	if fault := p.Live.Broken(); fault != "" {
+		configuration = health.Broken("config", "correct the file", fmt.Errorf("%s: %s", file, fault))
 	}
+	memory := health.OK("memory", "%s", health.EmbeddingText(ctx, p.config.Base))
+	if embedding := p.Live.Config().EngineMemory().Embedding; embedding.Type == "onnx" && !Complete(AssetPlaces(ctx, p.Live.Config(), p.Folders).Files()) {
+		memory = health.Limited("memory", "klawbot assets pull", strings.TrimSuffix(memory.Text, ": klawbot assets pull"))
+	}
+	return []health.Finding{configuration, health.OK("data", "%s", p.Folders.Data), workspace, p.box.row(), memory,
+		health.OK("speaking", "%s", health.SpeakingText(p.config.Base)),
+		health.OK("hearing", "%s", health.HearingText(p.config.Base)),
+		health.OK("seeing", "%s", health.SeeingText(p.Live.Settings())),
+		health.OK("reading", "%s", health.ReadingText(ctx, p.Live.Settings().Media.Documents))}
 }

@@ -179,3 +179,33 @@ func SetToken(l *config.Live, token string) error {
 }
 
 var errTokenByHand = errors.New("config.yaml is written in a way that cannot be edited safely; edit channels.telegram.token by hand")
+
+// SetTimezone sets the time zone of the bot in config.yaml.
+func SetTimezone(l *config.Live, zone string) error {
+	s := l.Source
+	if where := l.Given("agent.timezone"); strings.HasPrefix(where, "$") {
+		return usage.Errorf("agent.timezone comes from %s in the environment, which wins over config.yaml; change it there", where)
+	}
+	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
+		s.Redact = &redact.Set{}
+		before, err := s.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		changed, err := yamledit.Set(text, []string{"agent", "timezone"}, Quote(zone))
+		if err != nil {
+			return nil, errZoneByHand
+		}
+		after, err := s.Parse(changed)
+		if err != nil {
+			return nil, errZoneByHand
+		}
+		was, is := before.Config, after.Config
+		if was.Agent.Timezone = zone; !reflect.DeepEqual(was, is) {
+			return nil, errZoneByHand
+		}
+		return changed, nil
+	})
+}
+
+var errZoneByHand = errors.New("config.yaml is written in a way that cannot be edited safely; edit agent.timezone by hand")

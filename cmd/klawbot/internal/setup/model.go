@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
+	"net"
 	"net/http"
+	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,7 +91,7 @@ func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.
 }
 
 func (s Setup) askServer(ctx context.Context, p *terminal.Prompter) (settings.Model, error) {
-	m := settings.Model{Provider: "openai", Type: "openai"}
+	m := settings.Model{Type: "openai"}
 	var err error
 	for {
 		if m.BaseURL, err = p.Ask(ctx, "Base URL (ends in /v1)", config.OpenAI); err != nil {
@@ -98,6 +102,7 @@ func (s Setup) askServer(ctx context.Context, p *terminal.Prompter) (settings.Mo
 		}
 		fmt.Fprintln(s.Stdout, "Invalid URL. Example: http://127.0.0.1:11434/v1")
 	}
+	m.Provider = providerName(m.BaseURL)
 	if m.APIKey, err = p.AskSecret(ctx, "API key (Enter for none)"); err != nil {
 		return m, err
 	}
@@ -110,6 +115,28 @@ func (s Setup) askServer(ctx context.Context, p *terminal.Prompter) (settings.Mo
 	}
 	return newModel(m), nil
 }
+
+// providerName names a provider after its server.
+func providerName(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || address == config.OpenAI {
+		return "openai"
+	}
+	name := strings.TrimPrefix(strings.TrimPrefix(u.Hostname(), "api."), "www.")
+	switch ip := net.ParseIP(name); {
+	case ip != nil && ip.IsLoopback():
+		name = "localhost"
+	case ip == nil:
+		name, _, _ = strings.Cut(name, ".")
+	}
+	name = strings.Trim(notInName.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	if port := u.Port(); port != "" {
+		name += "-" + port
+	}
+	return cmp.Or(name, "server")
+}
+
+var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
 // tryModel makes one real call and shows what comes of it.
 func (s Setup) tryModel(ctx context.Context, client *http.Client, m settings.Model) error {
@@ -140,13 +167,17 @@ func speedText(s probe.Speed) string {
 // the named entry, a model that runs here, the one of the flags, or what a person chooses.
 func (s Setup) ChangeModel(ctx context.Context, l *config.Live, name string, a *Answers) error {
 	if l.Source.File == "" {
-		return configedit.ErrNoFile
+		return s.firstModel(ctx, l, name, a)
 	}
+	return s.changeModel(ctx, terminal.Ask(s.Stdin, s.Stdout), l, name, a)
+}
+
+func (s Setup) changeModel(ctx context.Context, p *terminal.Prompter, l *config.Live, name string, a *Answers) error {
 	client := httpclient.New(httpclient.Options{Proxy: true})
 	known := l.Config().EngineModels().Entries
 	chosen, err := s.namedModel(ctx, client, l, name, a)
 	if err == nil && chosen == nil && name == "" {
-		if chosen, err = s.askModel(ctx, terminal.Ask(s.Stdin, s.Stdout), client, l.Source.File, entriesOf(known, l.Config().Models.Default)...); err != nil {
+		if chosen, err = s.askModel(ctx, p, client, l.Source.File, entriesOf(known, l.Config().Models.Default)...); err != nil {
 			return err
 		}
 		if chosen == nil {
@@ -171,6 +202,31 @@ func (s Setup) ChangeModel(ctx context.Context, l *config.Live, name string, a *
 	}
 	name, err = configedit.AddModel(l, *chosen)
 	return errors.Join(err, s.changed(err, "Default model: "+name))
+}
+
+// firstModel is ChangeModel where there is no configuration yet: it writes one.
+func (s Setup) firstModel(ctx context.Context, l *config.Live, name string, a *Answers) error {
+	file, err := s.newConfigFile()
+	if err != nil {
+		return err
+	}
+	client := httpclient.New(httpclient.Options{Proxy: true})
+	a.chosen, err = s.namedModel(ctx, client, l, name, a)
+	switch {
+	case err != nil:
+		return err
+	case a.chosen != nil:
+		err = s.tryModel(ctx, client, *a.chosen)
+	default:
+		a.chosen, err = s.askModel(ctx, terminal.Ask(s.Stdin, s.Stdout), client, file)
+	}
+	if err != nil {
+		return err
+	}
+	if _, _, err = s.writeSetup(a, file); err == nil {
+		_, err = fmt.Fprintln(s.Stdout, s.Advice("Next: klawbot chat"))
+	}
+	return err
 }
 
 // changed says what has changed, unless it failed.
@@ -206,8 +262,11 @@ func (s Setup) namedModel(ctx context.Context, client *http.Client, l *config.Li
 			return &m, nil
 		}
 	}
-	configured := strings.Join(slices.Sorted(maps.Keys(l.Config().EngineModels().Entries)), ", ")
-	return nil, usage.Errorf("no model %s; configured: %s. To choose from a list: klawbot model. To add one: klawbot model --model NAME --base-url URL", name, cmp.Or(configured, "none"))
+	known := slices.Sorted(maps.Keys(l.Config().EngineModels().Entries))
+	if len(known) > 0 {
+		name += "; configured: " + strings.Join(known, ", ")
+	}
+	return nil, usage.Errorf("no model %s. To choose from a list: klawbot model. To add one: klawbot model --model NAME --base-url URL", name)
 }
 
 // entriesOf are configured models to choose from, the default first.
@@ -229,6 +288,10 @@ func (s Setup) ChangeToken(ctx context.Context, l *config.Live, a *Answers, off 
 	if l.Source.File == "" {
 		return configedit.ErrNoFile
 	}
+	return s.changeToken(ctx, terminal.Ask(s.Stdin, s.Stdout), l, a, off)
+}
+
+func (s Setup) changeToken(ctx context.Context, p *terminal.Prompter, l *config.Live, a *Answers, off bool) error {
 	a.APIURL = l.Config().Channels.Telegram.APIURL
 	a.Token = keys.TrimSecret(a.Token)
 	var err error
@@ -239,7 +302,7 @@ func (s Setup) ChangeToken(ctx context.Context, l *config.Live, a *Answers, off 
 		s.Redact.Add(a.Token)
 		_, err = s.tryToken(ctx, a)
 	default:
-		if _, err = s.askToken(ctx, terminal.Ask(s.Stdin, s.Stdout), a); err == nil && a.Token == "" {
+		if _, err = s.askToken(ctx, p, a); err == nil && a.Token == "" {
 			return nil // skipped
 		}
 	}
@@ -277,6 +340,7 @@ func (s Setup) OfferModel(ctx context.Context, l *config.Live) (*config.Live, er
 			a.chosen = &m
 		}
 	}
+	s.Stdout = io.Discard // the chat begins with few lines; klawbot doctor says where the file is
 	if _, _, err := s.writeSetup(a, file); err != nil {
 		return nil, err
 	}

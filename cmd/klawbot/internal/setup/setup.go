@@ -3,6 +3,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,6 +77,9 @@ func (s Setup) Run(ctx context.Context, a *Answers) error {
 		return err
 	}
 	if _, err := os.Stat(file); err == nil && !a.Force && s.speaks(file) {
+		if !a.Yes {
+			return s.again(ctx, file)
+		}
 		return usage.Errorf("%s already exists. Replace it (the old file is kept): klawbot init --force. Change the model: klawbot model; the token: klawbot telegram; add a chat: klawbot allow ID", config.Display(file))
 	}
 	if a.NoTelegram && (a.Token != "" || len(a.Owner)+len(a.Allow) > 0) {
@@ -166,6 +170,7 @@ func (a *Answers) flagModel(getenv func(string) string) settings.Model {
 	if m.BaseURL == "" {
 		m.BaseURL = config.OpenAI
 	}
+	m.Provider = cmp.Or(m.Provider, providerName(m.BaseURL))
 	if m.APIKey == "" && m.BaseURL == config.OpenAI {
 		m.APIKey = getenv("OPENAI_API_KEY")
 	}
@@ -247,6 +252,7 @@ func (s Setup) tryToken(ctx context.Context, a *Answers) (telegram.Bot, error) {
 	bot, err := telegram.Probe(ctx, a.Token, a.APIURL)
 	if err == nil {
 		fmt.Fprintf(s.Stdout, "Telegram: @%s\n", bot.Username)
+		s.showLink("https://t.me/" + bot.Username)
 	}
 	return bot, err
 }

@@ -36,6 +36,8 @@ type editor struct {
 	// at is the entry that is shown; len(history) is what is being typed, kept in draft.
 	at    int
 	draft string
+	// sought is what Ctrl-R looks for, "" when it does not.
+	sought string
 	// pasted are long texts, by the words that stand for them.
 	pasted map[string]string
 }
@@ -136,6 +138,21 @@ func (e *editor) show(at int) {
 		e.area.SetValue(e.history[at])
 	}
 	e.area.MoveToEnd()
+}
+
+// search shows the entry of the history before the one that is shown that holds what was
+// typed. It reports whether there is one.
+func (e *editor) search() bool {
+	if e.sought == "" {
+		e.sought = e.text()
+	}
+	for at := min(e.at, len(e.history)) - 1; at >= 0; at-- {
+		if strings.Contains(e.history[at], e.sought) {
+			e.show(at)
+			return true
+		}
+	}
+	return false
 }
 
 // complete completes the command that is typed, as far as it is clear. It returns the

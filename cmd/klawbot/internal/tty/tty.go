@@ -159,6 +159,13 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // key handles the keys that are not the editor's.
 func (m *model) key(k tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	m.hint = ""
+	if k.String() == "ctrl+r" {
+		if !m.editor.search() {
+			m.hint = "Nothing older matches."
+		}
+		return nil, true
+	}
+	m.editor.sought = ""
 	switch k.String() {
 	case "enter":
 		return m.send(), true

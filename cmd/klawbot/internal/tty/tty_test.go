@@ -127,6 +127,26 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// Ctrl-R finds what was typed before, each time an older entry.
+func TestSearchInHistory(t *testing.T) {
+	m := newModel(t.Context(), Config{})
+	m.editor.history = []string{"buy milk", "call mom", "milk and bread", "bye"}
+	m.editor.at = 4
+	m.editor.area.SetValue("milk")
+	search := tea.KeyPressMsg{Code: 'r', Mod: tea.ModCtrl}
+	for _, want := range []string{"milk and bread", "buy milk", "buy milk"} {
+		if m.Update(search); m.editor.text() != want {
+			t.Errorf("found %q, want %q", m.editor.text(), want)
+		}
+	}
+	if m.hint == "" {
+		t.Error("the end of the history is not told")
+	}
+	if m.Update(press("down")); m.editor.text() != "call mom" {
+		t.Errorf("below it is %q", m.editor.text())
+	}
+}
+
 func TestHistoryIsBounded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "chat_history")
 	e := newTestEditor(file)

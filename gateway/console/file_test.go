@@ -1,0 +1,63 @@
+package console
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"klawbot/gateway"
+)
+
+func TestFilesOfATerminal(t *testing.T) {
+	dir := t.TempDir()
+	spaced := filepath.Join(dir, "my list.csv")
+	if err := os.WriteFile(spaced, []byte("milk"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	escaped := strings.ReplaceAll(spaced, " ", `\ `)
+	for _, tt := range []struct {
+		name, text, words string
+		file              bool
+		fault             string
+	}{
+		{"quoted", `/file "` + spaced + `" what is it?`, "what is it?", true, ""},
+		{"escaped", "/file " + escaped + " what?", "what?", true, ""},
+		{"without words", "/file " + escaped, "", true, ""},
+		{"dropped", "'" + spaced + "' ", "", true, ""},
+		{"dropped, escaped", escaped, "", true, ""},
+		{"an address", "file://" + strings.ReplaceAll(spaced, " ", "%20"), "", true, ""},
+		{"a path in words", "look at " + escaped, "look at " + escaped, false, ""},
+		{"a command", "/help", "/help", false, ""},
+		{"another command", "/files " + escaped, "/files " + escaped, false, ""},
+		{"no path", "/file", "", false, fileUsage},
+		{"missing", "/file nothing.pdf", "", false, "there is no file nothing.pdf"},
+		{"a folder", "/file " + dir, "", false, dir + " is not a file"},
+		{"a folder dropped", dir, dir, false, ""},
+	} {
+		words, file, err := withFile(tt.text)
+		if words != tt.words || (file != nil) != tt.file || tt.fault == "" && err != nil || tt.fault != "" && (err == nil || err.Error() != tt.fault) {
+			t.Errorf("%s: words %q, file %v, %v", tt.name, words, file, err)
+		}
+	}
+}
+
+func TestFetchOfATerminal(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.txt")
+	if err := os.WriteFile(name, []byte("content"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := New(Config{})
+	var b bytes.Buffer
+	if err := c.Fetch(t.Context(), gateway.Attachment{File: name}, 7, &b); err != nil || b.String() != "content" {
+		t.Errorf("got %q, %v", b.String(), err)
+	}
+	for file, want := range map[string]gateway.FetchFailure{name: gateway.FetchTooBig, filepath.Dir(name): gateway.FetchGone, name + "x": gateway.FetchGone} {
+		err := c.Fetch(t.Context(), gateway.Attachment{File: file}, 6, &b)
+		if failed, ok := errors.AsType[*gateway.FetchError](err); !ok || failed.Kind != want {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
