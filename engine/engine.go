@@ -171,6 +171,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 			return ok && t.Spec().Name == guide.LoadTool
 		},
 	})
+	e.report.prompts = prompts
 	e.turns = turn.New(turn.Config{
 		Store: st, Life: e.life, Gateway: c.Gateway, Settings: c.Settings, Models: models, Prompts: prompts, Shows: shows,
 		Questions: e.questions, Outbox: e.outbox, Executor: set.Executor, Redact: c.Redact, Pictures: seen,

@@ -78,6 +78,7 @@ func build(t *testing.T) *house {
 	h.list.Store(&[]int64{alice, bob, -100})
 	t.Cleanup(h.model.Close)
 	h.settings = settings.Settings{
+		Debounce: -1, // most tests want an answer to each message
 		Language: "en", MaxToolCallRounds: 10, MaxConcurrentModelCalls: 4, ContextWindow: 20, MaxOutputChars: 10_000,
 		Streaming: map[string]string{"telegram": settings.StreamEdit}, Owners: map[string][]int64{"telegram": {alice}},
 		Models: settings.Models{

@@ -57,7 +57,7 @@ func (s *lanes) open(row store.Turn) (j *join, late []item) {
 	}
 	j = l.join
 	j.state, j.ended = joinOpen, nil
-	for debounce > 0 && (j.times < mostJoins || len(late) > 0) && len(l.items) > 0 && l.items[0].msg.Command == "" {
+	for debounce >= 0 && (j.times < mostJoins || len(late) > 0) && len(l.items) > 0 && l.items[0].msg.Command == "" {
 		late, l.items = append(late, l.items[0]), l.items[1:]
 		j.take(late[len(late)-1])
 	}
@@ -78,7 +78,7 @@ func (s *lanes) alone(j *join) bool {
 // claim is the turn that a message joins, nil for none: commands join none, and none
 // overtakes what waits already. What has been claimed has to be joined.
 func (s *lanes) claim(it item) *join {
-	if it.msg.Command != "" || s.settings().Debounce <= 0 {
+	if it.msg.Command != "" || s.settings().Debounce < 0 {
 		return nil
 	}
 	s.mu.Lock()
@@ -162,8 +162,11 @@ func (j *join) quiet(debounce time.Duration) time.Duration {
 }
 
 // patience is how long to wait for more messages after one: wait at least, and longer
-// after what seldom comes alone.
+// after what seldom comes alone. Who wants no debounce waits for nothing.
 func patience(wait, debounce time.Duration, last item) time.Duration {
+	if debounce <= 0 {
+		return 0
+	}
 	if long(last) {
 		wait = max(wait, debounce, splitWait)
 	}

@@ -158,3 +158,30 @@ func TestBurstIsOneTurn(t *testing.T) {
 		h.end()
 	}
 }
+
+// TestMessagesJoinWithoutAWait: with a debounce of 0 nothing waits, also not for what may
+// follow a forward or a long text, and a message still joins a turn that is silent.
+func TestMessagesJoinWithoutAWait(t *testing.T) {
+	h, asked, release := joining(t)
+	h.settings.Debounce = 0
+	h.start().says(alice, "hi")
+	<-asked
+	h.says(alice, "and this")
+	select {
+	case <-asked:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the message does not join")
+	}
+	release <- struct{}{}
+	release <- struct{}{}
+	h.shows(alice, "re: hi + and this")
+	long := strings.Repeat("x", 4000)
+	began := time.Now()
+	h.says(alice, long)
+	<-asked
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("a long text waited for %s", took)
+	}
+	release <- struct{}{}
+	h.sees(alice, "re: "+long)
+}

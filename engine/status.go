@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/metrics"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/prompt"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/toolset"
@@ -32,6 +33,7 @@ type report struct {
 	models  *model.Client
 	memory  *recall.Memory
 	set     *toolset.Set
+	prompts *prompt.Builder
 }
 
 // Status reports how the bot is doing.
@@ -53,6 +55,11 @@ func (r *report) status(ctx context.Context) (health.Status, error) {
 		Backup: r.backups.Report(),
 	}
 	s.Running, _ = r.lanes.count()
+	p := r.prompts.Last()
+	s.Request = health.Request{Instructions: p.Instructions, Skills: p.Skills, CoreMemory: p.Memory, Tools: p.Tools, History: p.History, Message: p.Message}
+	for _, l := range r.models.Local() {
+		s.Local = append(s.Local, health.LocalModel{Provider: l.Provider, State: l.State, Fault: l.Fault, Note: l.Note})
+	}
 	s.Muted = r.chats.muted.list()
 	err := s.Complete(ctx, r.store, r.config.Dir, r.usageToday, r.config.Redact)
 	return s, err

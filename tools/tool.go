@@ -105,6 +105,9 @@ type Server struct {
 	Always bool
 }
 
+// MostAlways is how many tools a server may have that are always shown.
+const MostAlways = 8
+
 // Alters reports whether a call with these arguments changes something. A
 // ChangesWhen that breaks counts as yes.
 func (s Spec) Alters(arguments json.RawMessage) (yes bool) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -59,7 +60,7 @@ func assetsPullCommand(a *app) *cobra.Command {
 				return bot.PullSpeech(ctx, a.stdout, want)
 			case llm != "":
 				want.Model = llm
-				return bot.PullLocalModel(ctx, a.stdout, want)
+				return a.pullLocalModel(ctx, want, l.Source.File)
 			case want.Model == "":
 				want.Model = bot.AssetPlaces(ctx, l.Config(), f).Model
 			}
@@ -81,6 +82,19 @@ func assetsPullCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&voice, "voice", "", "download the voice of a `LANGUAGE` instead, with which klawbot speaks: "+strings.Join(data.VoiceLanguages(), ", ")+" (63 MB)")
 	cmd.MarkFlagsMutuallyExclusive("speech", "voice", "llm", "model")
 	return cmd
+}
+
+// pullLocalModel downloads a language model and says how to use it.
+func (a *app) pullLocalModel(ctx context.Context, want bot.Pull, configured string) error {
+	if err := bot.PullLocalModel(ctx, a.stdout, want); err != nil {
+		return err
+	}
+	next := "klawbot init"
+	if configured != "" {
+		next = "klawbot model " + want.Model
+	}
+	_, err := fmt.Fprintln(a.stdout, a.advice("To use it: "+next))
+	return err
 }
 
 func assetsStatusCommand(a *app) *cobra.Command {

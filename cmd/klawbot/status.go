@@ -98,8 +98,15 @@ func (a *app) printStatus(r bot.Report) error {
 	for _, place := range r.Muted {
 		lines = append(lines, "may not write in "+place)
 	}
+	lines = append(lines, "model: "+cmp.Or(r.Model, "none: commands, notes and reminders work → klawbot model"))
+	for _, l := range r.Local {
+		lines = append(lines, fmt.Sprintf("model on this machine, %s: %s", l.Provider, terminal.Joined(l.State, cmp.Or(l.Fault, l.Note))))
+	}
+	if q := r.Request; q.Sum() > 0 {
+		lines = append(lines, fmt.Sprintf("last request: about %d tokens (instructions %d, skills %d, core memory %d, tools %d, history %d, message %d)",
+			q.Sum(), q.Instructions, q.Skills, q.CoreMemory, q.Tools, q.History, q.Message))
+	}
 	lines = append(lines,
-		"model: "+cmp.Or(r.Model, "none: commands, notes and reminders work → klawbot model"),
 		r.Usage.Text("en"),
 		fmt.Sprintf("turns running: %d, messages waiting: %s in, %s out", r.Running, queueText(r.Inbox), queueText(r.Outbox)),
 		fmt.Sprintf("database: %s, %.1f MB", terminal.Joined(r.Database.State, r.Database.Fault), float64(r.Database.Bytes)/1e6),

@@ -25,6 +25,7 @@ import (
 	"klawbot/engine/probe"
 	"klawbot/engine/settings"
 	"klawbot/internal/advice"
+	"klawbot/tools"
 	"klawbot/tools/mcp"
 )
 
@@ -343,6 +344,9 @@ func ServerFinding(s mcp.Status) Finding {
 	text := fmt.Sprintf("%s, %d tools in use", s.State, s.Count(mcp.Usable))
 	if n := s.Count(mcp.Unaccepted) + s.Count(mcp.Changed); n > 0 {
 		text += fmt.Sprintf(", %d wait for klawbot mcp approve %s", n, s.Name)
+	}
+	if s.Always && s.Count(mcp.Usable) > tools.MostAlways {
+		text += fmt.Sprintf("; show: always is ignored for more than %d tools, models search for them", tools.MostAlways)
 	}
 	return OK(name, "%s", text)
 }

@@ -4,9 +4,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"klawbot/engine/internal/workspace"
+	"klawbot/tools"
+	"klawbot/tools/mcp"
 )
 
 // TestDoctorNamesBlockedPromptFiles of the workspace.
@@ -28,5 +31,24 @@ func TestDoctorNamesBlockedPromptFiles(t *testing.T) {
 	got := promptFindings(w, s)
 	if len(got) != 1 || got[0].OK || got[0].Text != "left out of the prompt: AGENTS.md (override); skills/a (looks like an injection (override))" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestDoctorWarnsOfManyShownTools: "always" holds for few tools only.
+func TestDoctorWarnsOfManyShownTools(t *testing.T) {
+	s := mcp.Status{Name: "notes", State: mcp.Ready, Always: true}
+	for range tools.MostAlways {
+		s.Tools = append(s.Tools, mcp.ToolStatus{Standing: mcp.Usable})
+	}
+	if got := ServerFinding(s); strings.Contains(got.Text, "always") {
+		t.Errorf("%q warns of %d tools", got.Text, len(s.Tools))
+	}
+	s.Tools = append(s.Tools, mcp.ToolStatus{Standing: mcp.Usable})
+	if got := ServerFinding(s); !strings.Contains(got.Text, "show: always is ignored") {
+		t.Errorf("%q does not warn of %d tools", got.Text, len(s.Tools))
+	}
+	s.Always = false
+	if got := ServerFinding(s); strings.Contains(got.Text, "always") {
+		t.Errorf("%q warns of tools that are found", got.Text)
 	}
 }

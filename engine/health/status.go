@@ -45,6 +45,35 @@ type Status struct {
 	Usage    UsageToday `json:"usage_today,omitzero"`
 	Database Database   `json:"database"`
 	Backup   Backup     `json:"backup"`
+	// Request is the last request to a model, by its parts; Local are the models that run
+	// on this machine.
+	Request Request      `json:"last_request,omitzero"`
+	Local   []LocalModel `json:"local_models,omitempty"`
+}
+
+// Request is about how many tokens the parts of a request take.
+type Request struct {
+	Instructions int `json:"instructions"`
+	Skills       int `json:"skills"`
+	CoreMemory   int `json:"core_memory"`
+	Tools        int `json:"tools"`
+	History      int `json:"history"`
+	Message      int `json:"message"`
+}
+
+// Sum is about how many tokens the request takes.
+func (r Request) Sum() int {
+	return r.Instructions + r.Skills + r.CoreMemory + r.Tools + r.History + r.Message
+}
+
+// LocalModel is how a model on this machine does.
+type LocalModel struct {
+	Provider string `json:"provider"`
+	// State is off, loading, ready, unloading or failed.
+	State string `json:"state"`
+	Fault string `json:"fault,omitempty"`
+	// Note says what is odd about it although it works.
+	Note string `json:"note,omitempty"`
 }
 
 // Stranger is a chat that wrote and is not allowed. Its name is foreign text.

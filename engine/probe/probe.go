@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/localmodel"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/settings"
 )
@@ -23,9 +24,19 @@ const modelNamesShown = 5
 // Probe asks a model for one real answer and returns it. An error is one line
 // for the owner that says what to do; errors.Is finds ctx's.
 func Ask(ctx context.Context, client *http.Client, m settings.Model) (string, error) {
+	answer, _, err := Measure(ctx, client, m)
+	return answer, err
+}
+
+// Speed is how many tokens a second a model of this machine reads and writes.
+type Speed = localmodel.Speed
+
+// Measure is Ask, and measures how fast a model of this machine is. The speed is zero
+// where it is unknown.
+func Measure(ctx context.Context, client *http.Client, m settings.Model) (answer string, speed Speed, err error) {
 	provider, err := model.NewProvider(m, client, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return "", err
+		return "", speed, err
 	}
 	defer closing(provider)
 	request := llm.Request{Model: m.Name, MaxTokens: m.MaxTokens, Messages: []llm.Message{llm.Text(llm.RoleUser, "Say OK.")}}
@@ -39,13 +50,15 @@ func Ask(ctx context.Context, client *http.Client, m settings.Model) (string, er
 		result, err = ask(ctx)
 	}
 	if err != nil {
-		return "", Explain(m, err)
+		return "", speed, Explain(m, err)
 	}
-	answer := strings.TrimSpace(result.Message.PlainText())
-	if answer == "" {
-		return "", errors.New("empty reply from the model; try again or choose another model")
+	if answer = strings.TrimSpace(result.Message.PlainText()); answer == "" {
+		return "", speed, errors.New("empty reply from the model; try again or choose another model")
 	}
-	return answer, nil
+	if local, ok := provider.(*localmodel.Model); ok {
+		speed, _ = local.Speed(ctx) // it answers; how fast is only good to know
+	}
+	return answer, speed, nil
 }
 
 // CheckModel asks the endpoint of a model, without a completion, whether it is

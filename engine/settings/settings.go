@@ -17,7 +17,8 @@ type Settings struct {
 	Language string
 	// Location is the zone of times that people and models see; nil is UTC.
 	Location *time.Location
-	// Debounce is how long a chat queue waits for more messages; 0 does not wait.
+	// Debounce is how long a chat queue waits for more messages; 0 does not wait. Messages
+	// join a turn that has brought nothing all the same, unless it is negative.
 	Debounce time.Duration
 	// MaxToolCallRounds bounds the model calls of a turn that may call tools;
 	// one last call without tools follows.

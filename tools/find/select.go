@@ -62,8 +62,8 @@ func Preselect(ctx context.Context, all []tools.Tool, message string, most int, 
 // worth this much, this many times as much as those of the next tool, and the message is
 // no pasted text, which shares words with everything.
 const (
-	surelyShared = 5
-	surelyMore   = 1.5
+	surelyShared = 4
+	surelyMore   = 1.25
 	shortMessage = 40 // words
 )
 

@@ -49,6 +49,8 @@ type Status struct {
 	// Error says why it is down.
 	Error    string `json:"error,omitempty"`
 	Protocol string `json:"protocol,omitempty"`
+	// Always says that the owner wants all its tools shown, see Server.Always.
+	Always bool `json:"always,omitempty"`
 	// Starts is how often it was connected to.
 	Starts int          `json:"starts"`
 	Tools  []ToolStatus `json:"tools"`
@@ -102,7 +104,7 @@ func (h *Host) Probe(ctx context.Context) []Status {
 }
 
 func (h *Host) status(name string, c Server) Status {
-	st := Status{Name: name, Where: c.where(), State: Starting, Tools: []ToolStatus{}}
+	st := Status{Name: name, Where: c.where(), Always: c.Always, State: Starting, Tools: []ToolStatus{}}
 	var offered map[string]Definition
 	if s := h.running(name); s != nil {
 		offered = s.report(&st)

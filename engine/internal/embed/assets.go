@@ -50,6 +50,8 @@ type Asset struct {
 	// that of the archive.
 	Hashes  []string
 	Archive string
+	// File is where Pull.From has it if not at Path.
+	File string
 }
 
 const (

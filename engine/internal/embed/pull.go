@@ -83,7 +83,7 @@ func (p Pull) fetch(ctx context.Context, a Asset, file string) error {
 	case strings.HasPrefix(p.From, "http://") || strings.HasPrefix(p.From, "https://"):
 		return p.persist(ctx, a, strings.TrimSuffix(p.From, "/")+"/"+a.Path, file)
 	case p.From != "":
-		return p.copyFile(a, filepath.Join(p.From, filepath.FromSlash(a.Path)), file)
+		return p.copyFile(a, filepath.Join(p.From, filepath.FromSlash(cmp.Or(a.File, a.Path))), file)
 	}
 	if a.URL == "" {
 		return errUnpublished

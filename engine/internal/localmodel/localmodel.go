@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -122,6 +123,40 @@ func (m *Model) Stream(ctx context.Context, r llm.Request, sink func(llm.Event))
 	}
 	s.warm(ctx, r, sink)
 	return client.Stream(ctx, r, sink)
+}
+
+// Speed is how many tokens a second a model reads and writes.
+type Speed struct{ Reads, Writes float64 }
+
+// measured is a text of about 250 tokens, and answerTokens is how many the model writes
+// about it.
+const (
+	measured     = "The quick brown fox jumps over the lazy dog. "
+	measuredFor  = 25
+	answerTokens = 8
+)
+
+// Speed measures how fast the model is. It has to be loaded.
+func (m *Model) Speed(ctx context.Context) (speed Speed, err error) {
+	s, err := m.take(ctx)
+	if err != nil {
+		return speed, err
+	}
+	defer m.release()
+	var answer struct {
+		Timings struct {
+			Reads  float64 `json:"prompt_per_second"`
+			Writes float64 `json:"predicted_per_second"`
+		} `json:"timings"`
+	}
+	status, err := s.askWithin(ctx, measureTime, http.MethodPost, "/v1/chat/completions", s.key, map[string]any{
+		"messages":   []map[string]string{{"role": "user", "content": strings.Repeat(measured, measuredFor)}},
+		"max_tokens": answerTokens, "cache_prompt": false,
+	}, &answer)
+	if err == nil && (status != http.StatusOK || answer.Timings.Reads <= 0) {
+		err = fmt.Errorf("llama-server answered HTTP %d without its speed", status)
+	}
+	return Speed(answer.Timings), err
 }
 
 // Sees: the server is started without what it needs for pictures; see llm.Seer.
@@ -273,7 +308,7 @@ func (m *Model) unloadWhenIdle() {
 		free := m.state == stateReady && m.users == 0
 		why := ""
 		switch {
-		case free && m.config.UnloadAfter > 0 && idle >= m.config.UnloadAfter:
+		case free && m.config.UnloadAfter > 0 && idle >= m.config.UnloadAfter && !m.server.prefix.stuck.Load():
 			why = "idle"
 		case free && idle >= idleCheck && shortOfMemory():
 			why = "memory is short"
@@ -295,15 +330,19 @@ var idleCheck = 10 * time.Second
 
 // State is how the model is, for status.
 type State struct {
-	// State is off, loading, ready, unloading or failed; Fault says why it failed.
-	State, Fault string
+	// State is off, loading, ready, unloading or failed; Fault says why it failed, Note what
+	// is odd about it although it works.
+	Provider, State, Fault, Note string
 }
 
 // State returns how the model is.
 func (m *Model) State() State {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	st := State{State: string(m.state)}
+	st := State{Provider: m.config.Provider, State: string(m.state)}
+	if m.server != nil && m.server.prefix.stuck.Load() {
+		st.Note = "stays loaded, because it can't restore what it has read"
+	}
 	if m.broken != nil {
 		st.Fault = m.broken.Error()
 	}

@@ -77,6 +77,10 @@ func fakeServer(fault string, args []string) {
 			Max int `json:"max_tokens"`
 		}
 		_ = json.NewDecoder(r.Body).Decode(&body)
+		if body.Max == answerTokens {
+			fmt.Fprint(w, `{"choices": [], "timings": {"prompt_per_second": 40.5, "predicted_per_second": 8}}`)
+			return
+		}
 		if body.Max == 1 {
 			known := 0
 			if restored && fault != "forgets" {
@@ -158,6 +162,16 @@ func TestAnswersAndKeepsThePrefix(t *testing.T) {
 	m.server.stop()
 	if text, err := ask(t, m, withSystem); text != "Hello true" || err != nil {
 		t.Errorf("after a restart: %q, %v; the prefix was not restored", text, err)
+	}
+}
+
+func TestMeasuresItsSpeed(t *testing.T) {
+	m := newFake(t, "none", nil)
+	if _, err := ask(t, m, withSystem); err != nil {
+		t.Fatal(err)
+	}
+	if speed, err := m.Speed(t.Context()); err != nil || speed != (Speed{40.5, 8}) {
+		t.Errorf("got %v, %v", speed, err)
 	}
 }
 
@@ -303,6 +317,37 @@ func TestUnloadsWhenIdle(t *testing.T) {
 	}
 	if text, err := ask(t, m, withSystem); err != nil || !strings.HasPrefix(text, "Hello") {
 		t.Errorf("after unloading: %q, %v", text, err)
+	}
+}
+
+// TestStaysLoadedWithoutAPrefix: a model that would have to read everything again is not
+// unloaded only because it is idle, and its state says why.
+func TestStaysLoadedWithoutAPrefix(t *testing.T) {
+	before := idleCheck
+	idleCheck = 20 * time.Millisecond
+	t.Cleanup(func() { idleCheck = before })
+	m := newFake(t, "forgets", func(c *Config) { c.UnloadAfter = time.Hour })
+	t.Cleanup(m.Close) // before idleCheck is set back
+	for range 2 {      // the second start finds that the first one's prefix is not reused
+		if _, err := ask(t, m, withSystem); err != nil {
+			t.Fatal(err)
+		}
+		m.mu.Lock()
+		s := m.server
+		m.mu.Unlock()
+		if st := m.State(); st.Note == "" {
+			s.stop()
+		}
+	}
+	if st := m.State(); !strings.Contains(st.Note, "stays loaded") {
+		t.Fatalf("state %+v", st)
+	}
+	m.mu.Lock()
+	m.config.UnloadAfter = 50 * time.Millisecond
+	m.mu.Unlock()
+	<-time.After(10 * 50 * time.Millisecond)
+	if st := m.State(); st.State != "ready" {
+		t.Errorf("state %+v, want a model that stays loaded", st)
 	}
 }
 

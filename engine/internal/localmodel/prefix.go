@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"klawbot/engine/internal/llm"
 )
@@ -37,12 +38,15 @@ type prefix struct {
 	// It is no mutex, because a request that waits for another one may be stopped.
 	reading chan struct{}
 	now     *string
+	// stuck says that what was read cannot be restored, so that unloading the model would
+	// cost the whole time again.
+	stuck *atomic.Bool
 }
 
 func newPrefix(c Config, s *server) prefix {
 	return prefix{
 		dir: filepath.Join(c.Dir, prefixes), build: fileMark(c.Program) + fileMark(c.Weights) + fmt.Sprint(s.window),
-		reading: make(chan struct{}, 1), now: new(string),
+		reading: make(chan struct{}, 1), now: new(string), stuck: new(atomic.Bool),
 	}
 }
 
@@ -75,7 +79,11 @@ func (s *server) warm(ctx context.Context, r llm.Request, sink func(llm.Event)) 
 		return
 	}
 	defer func() { <-s.prefix.reading }()
-	if *s.prefix.now == name || s.prefix.useless(name) {
+	if *s.prefix.now == name {
+		return
+	}
+	if s.prefix.useless(name) {
+		s.prefix.stuck.Store(true)
 		return
 	}
 	restored := s.slot(ctx, "restore", name) == nil
@@ -87,6 +95,7 @@ func (s *server) warm(ctx context.Context, r llm.Request, sink func(llm.Event)) 
 	switch {
 	case restored && share < reused:
 		s.prefix.forget(name)
+		s.prefix.stuck.Store(true)
 	case !restored && s.slot(ctx, "save", name) == nil:
 		s.prefix.tidy(name)
 	}

@@ -78,7 +78,18 @@ func (p Pull) Model(ctx context.Context, e Entry) error {
 		}
 		return p.pin(folder, pointer)
 	}
-	return p.copy(ctx, asset.Path)
+	return p.copy(ctx, embed.Asset{Path: asset.Path, File: p.inFolder(asset.Path, e.File, e.Name+".gguf", "model.gguf")})
+}
+
+// inFolder is the first of some files that the folder has from which files are taken,
+// "" for none of them.
+func (p Pull) inFolder(names ...string) string {
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(p.Files.From, filepath.FromSlash(name))); err == nil {
+			return name
+		}
+	}
+	return ""
 }
 
 // pointer is what the hub states of a file: large files are kept beside it under
@@ -179,16 +190,14 @@ func (p Pull) lockFile(folder string) string {
 	return filepath.Join(p.Files.Dir, filepath.FromSlash(folder), "lock.json")
 }
 
-// copy takes a file from a folder or an address that is laid out like the folder of
-// assets. There, its head is all that tells what it is.
-func (p Pull) copy(ctx context.Context, name string) error {
-	if err := p.Files.Bring(ctx, embed.Asset{Path: name}); err != nil {
+// copy takes weights from a folder or an address that is laid out like the folder of
+// assets, or from a folder that has the file as it was downloaded. There, its head is all
+// that tells what it is.
+func (p Pull) copy(ctx context.Context, a embed.Asset) error {
+	if err := p.Files.Bring(ctx, a); err != nil {
 		return err
 	}
-	if strings.HasSuffix(name, ".gguf") {
-		return CheckWeights(filepath.Join(p.Files.Dir, filepath.FromSlash(name)))
-	}
-	return nil
+	return CheckWeights(filepath.Join(p.Files.Dir, filepath.FromSlash(a.Path)))
 }
 
 // Program downloads llama.cpp, unless it is there.
@@ -199,7 +208,9 @@ func (p Pull) Program(ctx context.Context) error {
 		return nil
 	}
 	archive := embed.Asset{Path: folder + ".tar.gz"}
-	if p.Files.From == "" {
+	if p.Files.From != "" {
+		archive.File = p.inFolder(archive.Path, archiveName(platforms[runtime.GOOS+"/"+runtime.GOARCH]))
+	} else {
 		var err error
 		if archive, err = p.published(ctx, archive.Path); err != nil {
 			return err
@@ -214,6 +225,9 @@ func (p Pull) Program(ctx context.Context) error {
 	}
 	return os.Remove(file)
 }
+
+// archiveName is the name of the archive of the release for a platform.
+func archiveName(platform string) string { return "llama-" + Release + "-bin-" + platform + ".tar.gz" }
 
 // published is the archive of the release for this machine, with the checksum that the
 // release states.
@@ -240,7 +254,7 @@ func (p Pull) published(ctx context.Context, name string) (a embed.Asset, err er
 		return a, err
 	}
 	for _, r := range release.Assets {
-		if r.Name == "llama-"+Release+"-bin-"+platform+".tar.gz" {
+		if r.Name == archiveName(platform) {
 			digest, ok := strings.CutPrefix(r.Digest, "sha256:")
 			if !ok {
 				return a, fmt.Errorf("the release states no checksum of %s", r.Name)

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -145,22 +146,31 @@ func TestPullOfAModelThatChanged(t *testing.T) {
 }
 
 func TestPullFromAFolder(t *testing.T) {
-	p, from, dir := newPublisher(t), t.TempDir(), t.TempDir()
-	for name, text := range map[string][]byte{"llm/tiny/model.gguf": p.weights, "llm/llama.cpp/" + Release + ".tar.gz": p.archive} {
-		file := filepath.Join(from, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	offline := Pull{Files: embed.Pull{Dir: dir, From: from}}
-	if err := offline.Model(t.Context(), small); err != nil {
-		t.Error(err)
-	}
-	if err := offline.Program(t.Context()); err != nil {
-		t.Error(err)
+	p := newPublisher(t)
+	archive := "llama-" + Release + "-bin-" + platforms[runtime.GOOS+"/"+runtime.GOARCH] + ".tar.gz"
+	for layout, files := range map[string]map[string][]byte{
+		"as assets":     {"llm/tiny/model.gguf": p.weights, "llm/llama.cpp/" + Release + ".tar.gz": p.archive},
+		"as downloaded": {small.File: p.weights, archive: p.archive},
+	} {
+		t.Run(layout, func(t *testing.T) {
+			from, dir := t.TempDir(), t.TempDir()
+			for name, text := range files {
+				file := filepath.Join(from, filepath.FromSlash(name))
+				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(file, text, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			offline := Pull{Files: embed.Pull{Dir: dir, From: from}}
+			if err := offline.Model(t.Context(), small); err != nil {
+				t.Error(err)
+			}
+			if err := offline.Program(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

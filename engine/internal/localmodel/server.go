@@ -30,6 +30,8 @@ const (
 	healthEvery = 100 * time.Millisecond
 	// answerTime bounds the small requests.
 	answerTime = 10 * time.Second
+	// measureTime bounds the request that measures the speed.
+	measureTime = 30 * time.Second
 	// portTries is how often another port is tried when another program took the first one.
 	portTries = 3
 	// defaultContext is the window when the configuration does not say, in tokens.
@@ -187,7 +189,12 @@ func (s *server) learn(ctx context.Context) error {
 
 // ask sends a small request and decodes the answer into a value that is not nil.
 func (s *server) ask(ctx context.Context, method, path, key string, body, answer any) (status int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	return s.askWithin(ctx, answerTime, method, path, key, body, answer)
+}
+
+// askWithin is ask for a request that takes longer.
+func (s *server) askWithin(ctx context.Context, within time.Duration, method, path, key string, body, answer any) (status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	response, err := s.send(ctx, method, path, key, body)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/localmodel"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/internal/redact"
@@ -61,6 +62,9 @@ func New(c Config) *Client {
 
 // Close ends the models that run on this machine.
 func (c *Client) Close() { c.providers.Close() }
+
+// Local returns how the models that run on this machine do.
+func (c *Client) Local() []localmodel.State { return c.providers.local() }
 
 // Candidate is a model that may answer, by its configured name.
 type Candidate struct {

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,6 +48,8 @@ type built struct {
 	// seer is the same without what counts its calls, nil where it cannot tell what sees.
 	seer  llm.Seer
 	close func()
+	// local is the provider if it runs on this machine.
+	local *localmodel.Model
 }
 
 // endpoint is what a provider is built from. How long an answer may be and what
@@ -85,6 +89,7 @@ func (p *providers) get(m settings.Model) (llm.Provider, error) {
 	if c, ok := provider.(interface{ Close() }); ok {
 		kept.close = c.Close
 	}
+	kept.local, _ = provider.(*localmodel.Model)
 	if old != nil {
 		go old() // a model of this machine that is replaced may be at work
 	}
@@ -95,6 +100,18 @@ func (p *providers) get(m settings.Model) (llm.Provider, error) {
 	kept.provider = provider
 	p.kept[name] = kept
 	return provider, nil
+}
+
+// local are the models that run on this machine, by provider.
+func (p *providers) local() (states []localmodel.State) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(p.kept)) {
+		if m := p.kept[name].local; m != nil {
+			states = append(states, m.State())
+		}
+	}
+	return states
 }
 
 // seer returns what knows whether a model sees, nil for nothing.

@@ -54,6 +54,7 @@ type Builder struct {
 	config    Config
 	tokens    *estimate.Tokens
 	summaries *summary.Maker
+	last      last
 }
 
 // New returns a Builder.
@@ -129,7 +130,8 @@ func (b *Builder) Build(ctx context.Context, in Input) (*Window, error) {
 	w.Asked = w.dated(in.Asked)
 	_, m := in.Settings.Models.For(in.Model)
 	w.shown.how = cmp.Or(m.Tools, find.ShowAuto)
-	w.System = b.system(in, w.shown.how)
+	parts := b.sections(in, w.shown.how)
+	w.System = parts.String()
 	var past store.Past
 	if in.Session != 0 {
 		var err error
@@ -151,6 +153,9 @@ func (b *Builder) Build(ctx context.Context, in Input) (*Window, error) {
 		return nil, err
 	}
 	w.Outside = w.Outside || quote.Outside(w.Past) || quote.Outside(w.Asked)
+	if !in.Directed {
+		b.note(w, parts)
+	}
 	return w, nil
 }
 
@@ -302,22 +307,35 @@ func (w *Window) room(modelName string) int {
 	return w.builder.tokens.Room(model.Candidate{Name: name, Model: m}, w.fixed)
 }
 
-// system is the system prompt: that of the workspace, which knows the bot's name on the
-// channel, with the skills that there are and some parts of the core memory. A model that
-// sees few tools reads of no skills.
-func (b *Builder) system(in Input, show string) string {
-	prompt := b.config.Workspace.Prompt(b.config.Gateway.HealthOf(in.Address.Chat.Channel).Name)
-	if index := b.config.Skills.Index(); index != "" && show != find.ShowFew {
-		prompt += "\n\n" + index
+// sections are the system prompt: that of the workspace, which knows the bot's name on
+// the channel, with the skills that there are and some parts of the core memory.
+type sections struct{ instructions, skills, memory string }
+
+func (s sections) String() string {
+	text := s.instructions
+	for _, more := range []string{s.skills, s.memory} {
+		if more != "" {
+			text += "\n\n" + more
+		}
+	}
+	return text
+}
+
+// sections are the parts of the system prompt. A model that sees few tools reads of no
+// skills.
+func (b *Builder) sections(in Input, show string) (s sections) {
+	s.instructions = b.config.Workspace.Prompt(b.config.Gateway.HealthOf(in.Address.Chat.Channel).Name)
+	if show != find.ShowFew {
+		s.skills = b.config.Skills.Index()
 	}
 	facts, err := b.config.Memory.CoreAt(in.Places)
 	if err != nil {
 		b.config.Log.Warn("core memory not read", "err", err)
 	}
 	if known := facts.String(); known != "" {
-		prompt += "\n\n## Core Memory\n\n" + known
+		s.memory = "## Core Memory\n\n" + known
 	}
-	return prompt
+	return s
 }
 
 // dated are messages of which those of people say when they were sent: "tomorrow" in one

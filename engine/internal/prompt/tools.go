@@ -20,8 +20,6 @@ const (
 	mostExtras = 12
 	// preselected and preselectedFew bound how many a message adds.
 	preselected, preselectedFew = 4, 2
-	// mostAlways is how many tools of a server may always be shown.
-	mostAlways = 8
 )
 
 // shown are the tools that a model sees: first the usual ones by name, then the one
@@ -106,7 +104,7 @@ func (w *Window) split() (usual, others []tools.Tool) {
 	for _, t := range w.in.Tools {
 		switch s := t.Spec(); {
 		case s.Name == find.SearchName:
-		case slices.Contains(core, s.Name) || s.Name == job.DeliverName || s.Server.Always && always[s.Server.Name] <= mostAlways:
+		case slices.Contains(core, s.Name) || s.Name == job.DeliverName || s.Server.Always && always[s.Server.Name] <= tools.MostAlways:
 			usual = append(usual, t)
 		default:
 			others = append(others, t)

@@ -53,7 +53,7 @@ func TestBenchToolsByMeaning(t *testing.T) {
 			break
 		}
 	}
-	for _, file := range []string{"tool-requests", "own-requests", "everyday-requests"} {
+	for _, file := range []string{"tool-requests", "own-requests", "everyday-requests", "peer-requests"} {
 		source, err := os.ReadFile("../../../tools/find/testdata/" + file + ".jsonl")
 		if err != nil {
 			t.Fatal(err)

@@ -146,6 +146,9 @@ func Offline(dir string) bool {
 
 // PullLocalModel downloads a language model and the program that runs it.
 func PullLocalModel(ctx context.Context, out io.Writer, p Pull) error {
+	if strings.HasSuffix(p.Model, ".gguf") {
+		return fmt.Errorf("a .gguf file needs no download; use it: klawbot model %s", p.Model)
+	}
 	m, err := data.FindLocalModel(p.Model)
 	if err != nil {
 		return err
@@ -160,12 +163,7 @@ func PullLocalModel(ctx context.Context, out io.Writer, p Pull) error {
 		}
 		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --llm %s --from FOLDER", err, m.Name)
 	}
-	_, err = fmt.Fprintf(out, `%s is in %s. To use it, put this into config.yaml (or run klawbot init):
-models:
-  default: home
-  providers: {local: {type: managed}}
-  entries: {home: {provider: local, model: %s}}
-`, m.Name, p.Dir, m.Name)
+	_, err = fmt.Fprintf(out, "%s is in %s.\n", m.Name, p.Dir)
 	return err
 }
 

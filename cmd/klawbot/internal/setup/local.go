@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
@@ -27,12 +28,7 @@ func (s Setup) localChoices(file string) (choices []choice) {
 	if err != nil {
 		return nil
 	}
-	managed := func(name string) settings.Model {
-		return settings.Model{
-			Provider: "local", Type: "managed", Name: name, MaxTokens: config.NewEntryMaxTokens, ContextBudget: 2 * config.NewEntryMaxTokens,
-			Local: settings.Local{Dir: f.Data},
-		}
-	}
+	managed := func(name string) settings.Model { return managed(f.Data, name) }
 	for _, name := range data.PulledModels(f.Data) {
 		choices = append(choices, choice{title: name + " on this machine", model: managed(name)})
 	}
@@ -49,6 +45,35 @@ func (s Setup) localChoices(file string) (choices []choice) {
 		})
 	}
 	return choices
+}
+
+// managed is a model that klawbot runs on this machine.
+func managed(dataDir, name string) settings.Model {
+	return settings.Model{
+		Provider: "local", Type: "managed", Name: name, MaxTokens: config.NewEntryMaxTokens, ContextBudget: 2 * config.NewEntryMaxTokens,
+		Local: settings.Local{Dir: dataDir},
+	}
+}
+
+// localModel is a model of this machine by its name or the path of its file, nil for
+// none.
+func (s Setup) localModel(file, name string) (*settings.Model, error) {
+	if strings.HasSuffix(name, ".gguf") {
+		defaults := config.Defaults()
+		f, err := config.FindFolders(s.DataFlag, file, &defaults, s.getenv)
+		if err != nil {
+			return nil, err
+		}
+		path, err := filepath.Abs(name)
+		m := managed(f.Data, path)
+		return &m, err
+	}
+	for _, c := range s.localChoices(file) {
+		if c.download == nil && c.model.Name == name {
+			return &c.model, nil
+		}
+	}
+	return nil, nil
 }
 
 // take downloads a choice that is not here yet.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"klawbot/engine/probe"
 	"klawbot/internal/redact"
 )
 
@@ -35,9 +36,29 @@ func TestOffersTheModelThatIsHere(t *testing.T) {
 	if err != nil || !answered || m == nil {
 		t.Fatalf("offered: %v, %v, %v", m, answered, err)
 	}
+	if named, err := s.localModel(file, "tiny"); err != nil || named == nil || named.Name != "tiny" {
+		t.Errorf("named: %v, %v", named, err)
+	}
+	if named, err := s.localModel(file, "/srv/own.gguf"); err != nil || named == nil || named.Type != "managed" || named.Name != "/srv/own.gguf" {
+		t.Errorf("a file: %v, %v", named, err)
+	}
+	if named, err := s.localModel(file, "broken"); err != nil || named != nil {
+		t.Errorf("what is not whole: %v, %v", named, err)
+	}
 	l := parsed(t, (&Answers{chosen: m}).yaml("", nil))
 	got := l.EngineModels().Entries["main"]
 	if got.Type != "managed" || got.Name != "tiny" || got.Provider != "local" || got.Tools != "few" {
 		t.Errorf("the configuration reads back as %+v", got)
+	}
+}
+
+func TestSaysHowFastAModelIs(t *testing.T) {
+	for want, speed := range map[string]probe.Speed{
+		"It reads 40 tokens/s and writes 8: first answer in about 42 s, later ones are faster.\n": {Reads: 40, Writes: 8},
+		"": {},
+	} {
+		if got := speedText(speed); got != want {
+			t.Errorf("%v: %q, want %q", speed, got, want)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -41,6 +42,10 @@ func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.
 		}
 	}
 	other, none := len(here)+1, len(here)+2
+	usual := 1
+	if len(here) == 0 && len(toDownload) > 0 {
+		usual = none + 1 // a model without a key or a server
+	}
 	for {
 		fmt.Fprintln(s.Stdout, "Choose a model:")
 		for i, c := range here {
@@ -50,7 +55,7 @@ func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.
 		for i, c := range toDownload {
 			fmt.Fprintf(s.Stdout, "  %d) %s\n", none+1+i, c.title)
 		}
-		text, err := p.Ask(ctx, "Number", "1")
+		text, err := p.Ask(ctx, "Number", strconv.Itoa(usual))
 		if err != nil {
 			return nil, err
 		}
@@ -65,14 +70,14 @@ func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.
 			if err != nil {
 				return nil, err
 			}
-		case n > none:
-			m, err = toDownload[n-none-1].take(ctx)
+		default:
+			all := append(slices.Clone(here), make([]choice, 2)...) // the two between them
+			m, err = append(all, toDownload...)[n-1].take(ctx)
 			if err != nil && ctx.Err() == nil {
 				fmt.Fprintln(s.Stdout, "Can't download the model:", s.Redact.Text(err.Error()))
+				usual = 1
 				continue
 			}
-		default:
-			m = here[n-1].model
 		}
 		err = s.tryModel(ctx, client, m)
 		if err == nil {
@@ -136,12 +141,26 @@ var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 // tryModel makes one real call and shows what comes of it.
 func (s Setup) tryModel(ctx context.Context, client *http.Client, m settings.Model) error {
 	fmt.Fprintf(s.Stdout, "Testing %s at %s ...\n", m.Name, m.Provider)
-	answer, err := probe.Ask(ctx, client, m)
+	answer, speed, err := probe.Measure(ctx, client, m)
 	if err != nil {
 		return fmt.Errorf("model %s: %w", m.Name, err)
 	}
 	fmt.Fprintf(s.Stdout, "Reply: %.200s\n", s.Redact.Text(answer))
+	fmt.Fprint(s.Stdout, speedText(speed))
 	return nil
+}
+
+// The first answer of a model of this machine begins when it has read about firstRequest
+// tokens, and is about firstAnswer tokens long.
+const firstRequest, firstAnswer = 1500, 30
+
+// speedText says how fast a model of this machine is, and what that means.
+func speedText(s probe.Speed) string {
+	if s.Reads <= 0 || s.Writes <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("It reads %.0f tokens/s and writes %.0f: first answer in about %.0f s, later ones are faster.\n",
+		s.Reads, s.Writes, math.Ceil(firstRequest/s.Reads+firstAnswer/s.Writes))
 }
 
 // ChangeModel changes the default model of a configuration, and nothing else of it: to
@@ -234,6 +253,9 @@ func (s Setup) namedModel(ctx context.Context, client *http.Client, l *config.Li
 	}
 	if m, ok := l.Config().EngineModels().Entries[name]; ok {
 		return &m, nil
+	}
+	if m, err := s.localModel(l.Source.File, name); m != nil || err != nil {
+		return m, err
 	}
 	for _, d := range probe.Detect(ctx, client, s.getenv) {
 		if m := newModel(d.Model); m.Name == name {
