@@ -5,9 +5,14 @@ import (
 	"slices"
 
 	"klawbot/engine/internal/media"
+	"klawbot/engine/internal/readers"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/turn"
 )
+
+// MediaMain is the first call of main: in a child that reads a foreign file, it does not
+// return.
+func MediaMain() { readers.Main() }
 
 // withFiles reads the files of a turn's messages, nil when they have none.
 func withFiles(e *Engine, row store.Turn, items []item) func(context.Context) (turn.Prepared, error) {

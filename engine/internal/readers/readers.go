@@ -1,5 +1,5 @@
-// Package readers says who reads which file, as the configuration wants it. It reads
-// nothing itself.
+// Package readers says who reads which file, as the configuration wants it, and starts
+// the reader in the child process. It reads nothing itself.
 package readers
 
 import (
