@@ -162,9 +162,9 @@ func (j *join) quiet(debounce time.Duration) time.Duration {
 }
 
 // patience is how long to wait for more messages after one: wait at least, and longer
-// after what seldom comes alone. Who wants no debounce waits for nothing.
+// after what seldom comes alone. Without a debounce, only an album waits for its parts.
 func patience(wait, debounce time.Duration, last item) time.Duration {
-	if debounce <= 0 {
+	if debounce <= 0 && last.msg.Album == "" {
 		return 0
 	}
 	if long(last) {
