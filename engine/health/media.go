@@ -17,8 +17,8 @@ import (
 	"klawbot/engine/settings"
 )
 
-// ReadingText says which documents can be read here, and what to install for the others.
-func ReadingText(ctx context.Context, c settings.Documents) string {
+// readingText says which documents can be read here, and what to install for the others.
+func readingText(ctx context.Context, c settings.Documents) string {
 	var can, lacks []string
 	p := document.Installed(ctx)
 	switch {
@@ -44,19 +44,27 @@ func readingFinding(ctx context.Context, c settings.Documents) Finding {
 	if err := document.TrySample(ctx, document.Options{PDF: c.PDF, OCR: c.OCR}); err != nil {
 		return Broken("reading", "the directory for temporary files (TMPDIR) must be writable; report it with klawbot version otherwise", err)
 	}
-	return OK("reading", "read the sample; %s", ReadingText(ctx, c))
+	return OK("reading", "read the sample; %s", readingText(ctx, c))
 }
 
-// HearingText says what hears the recordings of people. It loads nothing.
-func HearingText(c toolset.Config) string {
-	text, _ := earsOf(c).Describe()
-	return text
+// Senses are what hears, speaks, sees and reads, as the configuration says. They load and
+// ask nothing.
+func Senses(ctx context.Context, c toolset.Config) []Finding {
+	speaking, speaks := mouthOf(c).Describe()
+	hearing, hears := earsOf(c).Describe()
+	s := c.Settings()
+	seeing, sees := seeingText(s)
+	return []Finding{
+		onOff("speaking", speaking, speaks), onOff("hearing", hearing, hears), onOff("seeing", seeing, sees),
+		OK("reading", "%s", readingText(ctx, s.Media.Documents)),
+	}
 }
 
-// SpeakingText says what makes voice messages. It loads nothing.
-func SpeakingText(c toolset.Config) string {
-	text, _ := mouthOf(c).Describe()
-	return text
+func onOff(name, text string, on bool) Finding {
+	if on {
+		return OK(name, "%s", text)
+	}
+	return Off(name, "", text)
 }
 
 func earsOf(c toolset.Config) *transcribe.Ears {
@@ -83,7 +91,7 @@ func hearingFinding(ctx context.Context, c toolset.Config) Finding {
 	case !hears && wanted(service):
 		return Broken("hearing", fix, errors.New(text))
 	case !hears, service.Type == transcribe.TypeOff:
-		return OK("hearing", "%s", text)
+		return Off("hearing", "", text)
 	}
 	started := time.Now()
 	heard, err := earsOf(c).Try(ctx)
@@ -101,7 +109,9 @@ func speakingFinding(ctx context.Context, c toolset.Config) Finding {
 	switch {
 	case !speaks && wanted(service):
 		return Broken("speaking", fix, errors.New(text))
-	case !speaks, service.Type == "off", service.Provider != "":
+	case !speaks, service.Type == "off":
+		return Off("speaking", "", text)
+	case service.Provider != "":
 		return OK("speaking", "%s", text)
 	}
 	_, length, err := mouthOf(c).Say(ctx, "Hello, can you hear me?", "")

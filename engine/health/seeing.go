@@ -29,25 +29,28 @@ func looker(s settings.Settings) (name string, m settings.Model) {
 	return s.Models.For("")
 }
 
-// SeeingText says which model looks at pictures, as far as the configuration tells it: no
+// seeingText says which model looks at pictures, as far as the configuration tells it: no
 // server is asked.
-func SeeingText(s settings.Settings) string {
+func seeingText(s settings.Settings) (text string, sees bool) {
 	name, m := looker(s)
 	switch {
 	case name == "":
-		return "no: there is no model"
+		return "no: there is no model", false
 	case m.Vision == settings.VisionOff, m.Type == model.Managed && m.Vision != settings.VisionOn:
-		return fmt.Sprintf("no: %s has no vision", m.Name)
+		return fmt.Sprintf("no: %s has no vision", m.Name), false
 	case m.Vision == settings.VisionOn, m.Type == "anthropic":
-		return name
+		return name, true
 	}
-	return fmt.Sprintf("%s, if %s has vision", name, m.Name)
+	return fmt.Sprintf("%s, if %s has vision", name, m.Name), true
 }
 
 // seeingFinding shows a red picture to the model that looks at pictures.
 func seeingFinding(ctx context.Context, client *http.Client, s settings.Settings) Finding {
-	_, m := looker(s)
-	blind := OK("seeing", "no: %s has no vision", m.Name)
+	name, m := looker(s)
+	if name == "" {
+		return Off("seeing", "", "no: there is no model")
+	}
+	blind := Off("seeing", "", fmt.Sprintf("no: %s has no vision", m.Name))
 	if m.Vision == settings.VisionOff || m.Type == model.Managed || m.Type == "script" {
 		return blind
 	}

@@ -22,7 +22,7 @@ func TestSeeingText(t *testing.T) {
 			"main": {Name: "m", Type: "openai"}, "eyes": {Name: "e", Type: "openai", Vision: settings.VisionOn},
 		}}}
 		change(&s)
-		if got := SeeingText(s); got != want {
+		if got, _ := seeingText(s); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

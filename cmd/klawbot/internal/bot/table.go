@@ -152,9 +152,6 @@ func (p *Bot) pathRows(ctx context.Context) []health.Finding {
 	if embedding := p.Live.Config().EngineMemory().Embedding; embedding.Type == "onnx" && !Complete(AssetPlaces(ctx, p.Live.Config(), p.Folders).Files()) {
 		memory = health.Limited("memory", "klawbot assets pull", strings.TrimSuffix(memory.Text, ": klawbot assets pull"))
 	}
-	return []health.Finding{configuration, health.OK("data", "%s", p.Folders.Data), workspace, p.box.row(), memory,
-		health.OK("speaking", "%s", health.SpeakingText(p.config.Base)),
-		health.OK("hearing", "%s", health.HearingText(p.config.Base)),
-		health.OK("seeing", "%s", health.SeeingText(p.Live.Settings())),
-		health.OK("reading", "%s", health.ReadingText(ctx, p.Live.Settings().Media.Documents))}
+	rows := []health.Finding{configuration, health.OK("data", "%s", p.Folders.Data), workspace, p.box.row(), memory}
+	return append(rows, health.Senses(ctx, p.config.Base)...)
 }
