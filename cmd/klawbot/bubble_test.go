@@ -80,6 +80,7 @@ func inBubbleWith(t *testing.T, dir string, fake telegramtest.Config, test func(
 		b.telegram.AddChat(telegramtest.Chat{ID: bruno}, telegramtest.Open)
 		b.telegram.AddChat(telegramtest.Chat{ID: family, Type: "group", Title: "Family"}, telegramtest.Open)
 		b.settings = settings.Settings{
+			Debounce: -1, // an answer to each message
 			Media:    settings.Media{MaxDownload: 20 << 20, Quota: 1 << 30, Workers: 1, Images: settings.Images{MaxSide: 1568, MaxPerRequest: 4}, Documents: settings.Documents{PDF: "auto", OCR: "off", MaxPages: 500, FirstChars: 8000}},
 			Language: "en", MaxToolCallRounds: 10, MaxConcurrentModelCalls: 8, ContextWindow: 4, MaxOutputChars: 10_000,
 			Streaming: map[string]string{"telegram": settings.StreamEdit}, Owners: map[string][]int64{"telegram": {bruno}},

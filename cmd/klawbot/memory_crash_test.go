@@ -69,7 +69,7 @@ func TestKilledWhileRemembering(t *testing.T) {
 			t.Fatalf("what was saved is gone: %s", out)
 		}
 		report, _ := command("doctor").CombinedOutput() // it also says that there is no model
-		if out := string(report); !strings.Contains(out, "✓ memory") || !strings.Contains(out, "✓ database") {
+		if out := string(report); !strings.Contains(out, "stored, found and forgot a memory") || !strings.Contains(out, "✓ database") {
 			t.Fatalf("the doctor says %s", out)
 		}
 	}

@@ -112,7 +112,7 @@ func TestPartsOfTwoAnswersOfAProcess(t *testing.T) {
 	const answers, parts, chat = 5, 3, 11
 	r := newRig(t, settings.StreamEdit, chat)
 	r.model.Respond(func(q modeltest.Request) modeltest.Reply {
-		return modeltest.Reply{Text: inParts(saidLast(q), parts), Delay: time.Second}
+		return modeltest.Reply{Text: inParts(saidLast(q), parts), PieceDelay: time.Second} // its beginning keeps the next message from joining
 	})
 	b := r.start("")
 	for n := range answers {

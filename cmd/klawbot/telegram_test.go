@@ -96,6 +96,7 @@ func TestC7LongToolIsNamed(t *testing.T) {
 
 func TestD2ForwardAndItsComment(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
+		b.settings.Debounce = 100 * time.Millisecond
 		b.start()
 		b.telegram.User(anna).Post(telegramtest.Draft{Text: "the news", Forward: "Paper"})
 		<-time.After(400 * time.Millisecond)
