@@ -123,30 +123,35 @@ func TestLimitOfRoundsEndsWithItsReason(t *testing.T) {
 // TestLimitOfTheDay wants one call, and words for when the limit ends.
 func TestLimitOfTheDay(t *testing.T) {
 	plus3 := time.FixedZone("+3", 3*3600)
-	tomorrow := time.Now().In(plus3).Add(24 * time.Hour).Format("15:04")
+	// at is the end of a limit in any of two minutes: one may pass before it is said.
+	at := func(words string, after time.Duration) []string {
+		end := time.Now().In(plus3).Add(after)
+		return []string{words + end.Format("15:04"), words + end.Add(time.Minute).Format("15:04")}
+	}
 	for _, c := range []struct {
 		name, language string
 		reply          modeltest.Reply
-		want           []string // any of them, for a minute that passes
+		want           func() []string // any of them
 	}{
-		{"limit-of-the-day", "en", modeltest.Reply{Status: 429, RetryAfter: "86400", Message: "Rate limit reached"}, []string{"tomorrow at " + tomorrow}},
-		{"in Russian", "ru", modeltest.Reply{Status: 429, RetryAfter: "86400", Message: "Rate limit reached"}, []string{"завтра в " + tomorrow}},
-		{"an hour", "en", modeltest.Reply{Status: 429, RetryAfter: "7200", Message: "slow down"}, []string{" at " + time.Now().In(plus3).Add(2*time.Hour).Format("15:04")}},
-		{"in words", "en", modeltest.Error(429, "Rate limit reached on requests per day (RPD): Limit 200. Please try again in 7h12m0s."), []string{" at " + time.Now().In(plus3).Add(7*time.Hour+12*time.Minute).Format("15:04")}},
-		{"without a time", "en", modeltest.Error(429, "Rate limit exceeded: free-models-per-day. Add 10 credits to unlock more"), []string{"The model's daily limit is used up. It ends within a day."}},
-		{"a quota", "en", modeltest.Error(429, "Daily quota exceeded"), []string{"The model's daily limit is used up."}},
-		{"Google", "en", modeltest.Reply{Status: 429, Body: `[{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaMetric":"generativelanguage.googleapis.com/generate_content_free_tier_requests","quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]},{"retryDelay":"0s"}]}}]`}, []string{"daily limit"}},
+		{"limit-of-the-day", "en", modeltest.Reply{Status: 429, RetryAfter: "86400", Message: "Rate limit reached"}, func() []string { return at("tomorrow at ", 24*time.Hour) }},
+		{"in Russian", "ru", modeltest.Reply{Status: 429, RetryAfter: "86400", Message: "Rate limit reached"}, func() []string { return at("завтра в ", 24*time.Hour) }},
+		{"an hour", "en", modeltest.Reply{Status: 429, RetryAfter: "7200", Message: "slow down"}, func() []string { return at(" at ", 2*time.Hour) }},
+		{"in words", "en", modeltest.Error(429, "Rate limit reached on requests per day (RPD): Limit 200. Please try again in 7h12m0s."), func() []string { return at(" at ", 7*time.Hour+12*time.Minute) }},
+		{"without a time", "en", modeltest.Error(429, "Rate limit exceeded: free-models-per-day. Add 10 credits to unlock more"), func() []string { return []string{"The model's daily limit is used up. It ends within a day."} }},
+		{"a quota", "en", modeltest.Error(429, "Daily quota exceeded"), func() []string { return []string{"The model's daily limit is used up."} }},
+		{"Google", "en", modeltest.Reply{Status: 429, Body: `[{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaMetric":"generativelanguage.googleapis.com/generate_content_free_tier_requests","quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]},{"retryDelay":"0s"}]}}]`}, func() []string { return []string{"daily limit"} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := build(t)
 			h.settings.Language, h.settings.Location, h.settings.Models.Retries = c.language, plus3, 2
 			h.model.Respond(replies(c.reply))
 			h.start().says(alice, "hello")
+			wanted := c.want()
 			if !h.messenger.wait(5*time.Second, func() bool {
 				texts := h.messenger.texts(alice)
-				return len(texts) == 1 && slices.ContainsFunc(c.want, func(want string) bool { return strings.Contains(texts[0], want) })
+				return len(texts) == 1 && slices.ContainsFunc(wanted, func(want string) bool { return strings.Contains(texts[0], want) })
 			}) {
-				t.Fatalf("chat shows %q, want %q", h.messenger.texts(alice), c.want)
+				t.Fatalf("chat shows %q, want %q", h.messenger.texts(alice), wanted)
 			}
 			if n := len(h.model.Completions()); n != 1 {
 				t.Errorf("the model was asked %d times", n)
