@@ -318,6 +318,9 @@ func (b *figures) burst(binary string) {
 		for _, m := range trailingUsers(q) {
 			chat, n, _ := strings.Cut(strings.Fields(m)[0], "/")
 			i, err := strconv.Atoi(n)
+			if err == nil && i < got[chat] {
+				continue // asked again, together with what joined it
+			}
 			inOrder = inOrder && err == nil && i == got[chat]
 			got[chat] = i + 1
 			if seen++; seen == people*each {
