@@ -41,7 +41,7 @@ func (d *Draft) Attach(kind string, add func() string) error {
 		"document": &d.Document, "photo": &d.Photo, "voice": &d.Voice, "audio": &d.Audio, "sticker": &d.Sticker,
 	}[kind]
 	if !ok {
-		return fmt.Errorf("nobody can attach a %q", kind)
+		return fmt.Errorf("a %q cannot be attached", kind)
 	}
 	*field = add()
 	return nil

@@ -1,6 +1,6 @@
 // Package media holds the tools for documents that are no plain text, and for pictures.
-// What reads them is the engine's: a file is handed over as a copy, so that nobody swaps
-// it meanwhile.
+// What reads them is the engine's: a file is handed over as a copy, so that it
+// cannot be swapped while it is read.
 package media
 
 import (

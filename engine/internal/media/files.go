@@ -253,7 +253,7 @@ func (f *Files) Add(ctx context.Context, st *store.Store, sum string, from io.Re
 	return true, st.Write(ctx, func(tx *store.Tx) error { return tx.Media().Keep(store.Media{Sum: sum, Bytes: bytes}) })
 }
 
-// drop deletes a file and those of its copies that nobody changed.
+// drop deletes a file and its unchanged copies.
 func (f *Files) drop(ctx context.Context, st *store.Store, m store.Media) error {
 	if root, err := os.OpenRoot(f.workspace); err == nil {
 		defer root.Close() // nothing is written through it any more

@@ -16,7 +16,7 @@ import (
 const (
 	// refreshEvery is how often the memory files are looked at.
 	refreshEvery = 10 * time.Second
-	// chooseEvery is how often the embedding model is chosen anew.
+	// chooseEvery is how often the embedding model is chosen again.
 	chooseEvery = 24 * time.Hour
 	// docsAfter is when the manual is indexed if no search needs it earlier.
 	docsAfter = time.Minute

@@ -22,7 +22,7 @@ const (
 	beginTries = 5
 )
 
-// writer has the one connection that writes. A write that finds nobody at work commits
+// writer has the one connection that writes. A write that finds no commit running commits
 // what waits, itself in front, and lets the next one that waits do the same: a goroutine
 // of its own would have to be woken for each.
 type writer struct {
@@ -36,7 +36,7 @@ type writer struct {
 
 	mu      sync.Mutex
 	waiting []*request // guarded by mu, as all below
-	// busy says that somebody commits.
+	// busy says that a commit is running.
 	busy   bool
 	closed bool
 	// idle is closed when the last write of a closed writer is done; nil until it is closed.

@@ -106,7 +106,7 @@ type Hooks struct {
 	Stats func(context.Context) ([]self.Entry, error)
 	// Extract has a model take out of a text what a call asks; nil: no model does.
 	Extract func(ctx context.Context, c tools.Call, question, text string) (string, error)
-	// Look looks at a picture for a call; nil: nobody does.
+	// Look looks at a picture for a call; nil if no model can.
 	Look func(ctx context.Context, c tools.Call, p media.Picture) tools.Result
 	// ToolsChanged is told of accepted tools of an MCP server that are off,
 	// SignInWanted of servers where somebody has to sign in; nil tells nobody.
