@@ -126,13 +126,15 @@ func TestRepeatingReminder(t *testing.T) {
 		if n := len(b.shows(anna)); n != 2 {
 			t.Fatalf("an offer without an answer runs: %q", b.shows(anna))
 		}
-		// A new offer replaces the one that was not answered.
+		// An offer of the same reminder replaces the one that was not answered; another stays.
+		offered("/remind every day at 8 pills", "[no model] 🔁 every day at 08:00 (UTC): pills?")
 		offered("/remind every 2 weeks on Monday at 9 report", "[no model] 🔁 every 2 weeks on Monday at 09:00 (UTC): report?\nNext: Mon 2000-01-10 09:00; Mon 2000-01-24 09:00;")
 		tap("✅ Yes", "[no model] 🔁 every 2 weeks on Monday at 09:00: report\nNext: Mon 2000-01-10 09:00.")
 		all, err := b.engine.Schedules().List(t.Context(), tools.Call{})
-		if err != nil || len(all) != 1 || all[0].State != "on" {
+		if err != nil || len(all) != 2 || all[0].Message != "pills" || all[0].State != "paused" || all[1].State != "on" {
 			t.Fatalf("%+v, %v", all, err)
 		}
+		all = all[1:]
 		b.skip(6*24*time.Hour + 21*time.Hour) // 10 January, 08:00
 		<-time.After(3 * time.Hour)
 		b.skip(16 * 24 * time.Hour) // 26 January: one time was missed

@@ -96,11 +96,12 @@ func (s *Editor) offer(j store.Job, w phrase.Wish) (string, func(*store.Tx) ([][
 	}
 }
 
-// withdraw removes the earlier offers of a chat that were not answered.
+// withdraw removes the chat's unanswered offers of the same reminder, which the new one
+// corrects.
 func withdraw(tx *store.Tx, offered store.Job) error {
 	all, err := tx.Jobs().Jobs(false)
 	for _, j := range all {
-		if err == nil && j.Kind == store.JobReminder && j.State == store.JobPaused && j.Note == offered.Note && j.Home.Chat == offered.Home.Chat {
+		if err == nil && j.Kind == store.JobReminder && j.State == store.JobPaused && j.Note == offered.Note && j.Message == offered.Message && j.Home.Chat == offered.Home.Chat {
 			removeJob(&j)
 			err = tx.Jobs().UpdateJob(j)
 		}
