@@ -75,7 +75,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/eyes":               {125, []string{"engine/internal/confined", "engine/internal/llm", "engine/internal/media", "engine/internal/model", "engine/internal/picture", "engine/internal/store", "engine/settings", "tools", "tools/media"}, "pictures of tools, for models"},
 	"engine/internal/picture":            {375, []string{"engine/internal/confined"}, "pictures for models: bounds, orientation, size"},
 	"engine/settings":                    {350, []string{"tools", "tools/mcp"}, "what may change while the bot runs; media"},
-	"engine/internal/document":           {2875, []string{"engine/internal/confined", "tools/charset", "tools/web/page"}, "files to text: a reader for each of twelve formats, in a child process"},
+	"engine/internal/document":           {2875, []string{"engine/internal/confined", "tools/charset", "tools/terminal", "tools/web/page"}, "files to text: a reader for each of twelve formats, in a child process"},
 	"engine/internal/confined":           {400, []string{"tools/sandbox"}, "a child process for foreign files; it knows no formats"},
 	"engine/internal/lifecycle":          {275, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/estimate":           {175, []string{"engine/internal/llm", "engine/internal/model"}, "about how many tokens things take"},

@@ -57,7 +57,8 @@ func Decode(body []byte, contentType string, cut bool) Text {
 func Guess(body []byte) (t Text, ok bool) {
 	t = Decode(body, "", false)
 	odd := func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\f\x1b", r) }
-	return t, !strings.ContainsFunc(t.Body, odd) && misfit(t.Body) < 0.1
+	// What is UTF-8 is hardly anything else. A guess is judged by its words beyond ASCII.
+	return t, !strings.ContainsFunc(t.Body, odd) && (utf8.Valid(body) || misfit(string(sample([]byte(t.Body)))) < 0.1)
 }
 
 // misdeclared reports whether UTF-8 makes more sense of a text than what it is declared as.

@@ -11,6 +11,7 @@ import (
 
 	"klawbot/engine/internal/confined"
 	"klawbot/tools/charset"
+	"klawbot/tools/terminal"
 	"klawbot/tools/web/page"
 )
 
@@ -84,6 +85,9 @@ func (in *input) plain(ctx context.Context) (kind string, all parts, err error) 
 		return "html", pieces(text), err
 	}
 	t, ok := charset.Guess(raw)
+	if strings.Contains(t.Body, "\x1b[") { // a log with colours
+		t.Body = terminal.Text(t.Body)
+	}
 	if !ok || binary(t.Body) {
 		return "", nil, &confined.Fault{Kind: confined.Broken, Detail: "it is no text"}
 	}

@@ -389,8 +389,8 @@ func readWeekday(m *moment, w []word) int {
 	return n + 1 + readMoreWeekdays(m, w[n+1:])
 }
 
-// timeBehind reports whether a short weekday stands before a time of the day or another
-// weekday: "Sun 9am", "Mon, Wed".
+// timeBehind reports whether a short weekday stands before a time of the day, a date or
+// another weekday: "Sun 9am", "Tue 1 Dec", "Mon, Wed".
 func timeBehind(w []word) bool {
 	var next moment
 	if len(w) < 2 {
@@ -402,7 +402,7 @@ func timeBehind(w []word) bool {
 			return true
 		}
 	}
-	return readClock(&next, w[1:]) > 0
+	return readClock(&next, w[1:]) > 0 || readDate(&next, w[1:]) > 0
 }
 
 // readMoreWeekdays reads the other days of "Monday, Wednesday and Friday".
@@ -644,12 +644,15 @@ func readOneClock(m *moment, w []word) int {
 		half, n = at(w, n), n+1
 	}
 	// A bare number is a time only where one is expected, and at the end.
-	if c[2] != ":" && half == "" && !said && (!m.dated() && m.repeat == nil || n < len(w) && timeAt(w[n:]) == 0 && !anyOf(at(w, n), "o'clock oclock час часа часов") && partAt(m, w[n:]) == 0) {
+	if c[2] != ":" && half == "" && !said && (!m.dated() && m.repeat == nil || n < len(w) && timeAt(w[n:]) == 0 && !anyOf(at(w, n), hourUnits+" час") && partAt(m, w[n:]) == 0) {
 		return 0
 	}
 	n, minutes := readMinutes(m, w, n, number(c[1]), c[2] == "" && half == "")
 	if minutes != "" {
 		c[2], c[3] = ":", minutes
+	}
+	if half == "" && anyOf(at(w, n), "am pm") { // "9 o'clock pm"
+		half, n = at(w, n), n+1
 	}
 	if !m.setClock(number(c[1]), number(c[3]), number(c[4]), half) {
 		return 0
@@ -666,10 +669,10 @@ func readMinutes(m *moment, w []word, n, hour int, bare bool) (taken int, minute
 	if !bare {
 		return n, ""
 	}
-	if one := at(w, n); anyOf(one, "o'clock oclock часа часов") || one == "час" && hour%10 == 1 && hour != 11 {
+	if one := at(w, n); anyOf(one, hourUnits) || one == "час" && (hour%10 == 1 && hour != 11 || isPart(at(w, n+1))) {
 		n++
 		m.minutes = true
-		if _, ok := readInt(at(w, n), 0, 59); ok && anyOf(at(w, n+1), "минут минуты минуту") {
+		if _, ok := readInt(at(w, n), 0, 59); ok && anyOf(at(w, n+1), "минут минуты минуту мин") {
 			v, _ := readInt(at(w, n), 0, 59)
 			return n + 2, numbers([]int{v})[0]
 		}

@@ -68,7 +68,7 @@ var (
 		0: "today сегодня", 1: "tomorrow tmrw tmr завтра завтрашнего", 2: "overmorrow послезавтра",
 	})
 	partWords = named(map[time.Duration]string{
-		morning: "morning утром утра", afternoon: "afternoon днем дня", evening: "evening вечером вечера", night: "night ночью ночи",
+		morning: "morning утром утра", afternoon: "afternoon днем дня", evening: "evening вечером вечера веч", night: "night ночью ночи",
 	})
 	// repeatedParts follow "every": "every evening", «каждое утро», «по утрам».
 	repeatedParts = named(map[time.Duration]string{
@@ -97,6 +97,7 @@ const lastWord = -1
 const (
 	// singleUnits are units that need no number: «через час».
 	singleUnits   = "minute hour day week month year fortnight секунду минуту минутку час часик день сутки неделю недельку месяц год"
+	hourUnits     = "o'clock oclock hrs часа часов ч" // behind an hour
 	mealWords     = "lunch lunchtime dinner breakfast sunset sunrise dawn dusk обед ужин завтрак обеде рассвете закате"
 	everyWords    = "every each каждый каждую каждое каждые каждая каждого каждой"
 	workdayWords  = "weekday weekdays workday workdays будний будни будням рабочий рабочим будним"

@@ -266,6 +266,12 @@ func leading(m moment, rest []word) int {
 	if n := aroundWeeks(rest); n > 0 {
 		return n
 	}
+	if m.dated() && !m.isClock() && !m.isSpan && looseClock.MatchString(w) {
+		return 1 // "tomorrow 21.30 …", "tomorrow @9pm …"
+	}
+	if !m.exact() && (w == "часов" && at(rest, 1) == "в" || w == "в" && at(rest, 1) == "районе") {
+		return 3 // «завтра часов в 9 …»
+	}
 	if clockRange.MatchString(w) || roughClock.MatchString(w) || genitiveTime(w) {
 		return 1 // "tomorrow 9-10", "tomorrow 9ish", «в 15:00 понедельника»
 	}
@@ -353,6 +359,9 @@ func aroundWeeks(rest []word) int {
 	}
 	return 0
 }
+
+// looseClock is what may be a time of the day, or another number.
+var looseClock = regexp.MustCompile(`^(?:@\d{1,2}(?:[:.]\d{2})?(?:am|pm)?|\d{1,2}[.h]\d{2}(?:am|pm)?|(?:[01]\d|2[0-3])[0-5]\d)$`)
 
 // roughClock is a time of the day that is not exact.
 var roughClock = regexp.MustCompile(`^(?:[~≈]\d{1,2}(?:[:.]\d{2})?(?:am|pm)?|\d{1,2}(?:[:.]\d{2})?(?:am|pm)?-?ish)$`)

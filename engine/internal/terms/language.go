@@ -18,17 +18,23 @@ var foreignWords = wordSet(`
 		jest nie się że czy dla oraz w z je se jsem není su za egy és nem hogy și este pentru
 		bir için ile değil yang untuk dengan saya tidak adalah itu không của tôi`)
 
+// sharedWords are common in English and in other languages.
+var sharedWords = wordSet("is in was had of me a on so am an no he as do will s t d m i")
+
 // English reports whether a text is English; shows is false where too few words tell.
 func English(text string) (is, shows bool) {
+	const strong, weak, accent = 3, 1, 2
 	all, plain, english, foreign := 0, 0, 0, 0
 	for _, w := range words(fold(text)) {
 		switch {
 		case w.way == symbol || isNumber(w.text):
 			continue
 		case foreignWords[w.text]:
-			foreign++
+			foreign += strong
+		case sharedWords[w.text]:
+			english += weak
 		case englishWords[w.text]:
-			english++
+			english += strong
 		}
 		if all++; w.way == latin {
 			plain++
@@ -37,8 +43,8 @@ func English(text string) (is, shows bool) {
 	if 2*plain < all { // another script
 		return false, true
 	}
-	foreign += accented(text)
-	return english >= foreign, english+foreign >= 2
+	foreign += accent * accented(text)
+	return english >= foreign, english+foreign >= 2*accent
 }
 
 // accented counts the words in Latin letters that English does not have.

@@ -52,7 +52,7 @@ var (
 )
 
 // endNames end a text also as [EOS] and <EOT>.
-var endNames = map[string]bool{"eos": true, "eot": true, "eod": true, "end_of_text": true, "endoftext": true}
+var endNames = map[string]bool{"eos": true, "eot": true, "eod": true, "end_of_text": true, "endoftext": true, "end_of_utterance": true, "pad": true, "unk": true}
 
 // plainSigns writes DeepSeek's tokens as those of others.
 var plainSigns = strings.NewReplacer("｜", "|", "▁", "_")
@@ -113,8 +113,8 @@ func (m *marker) classify(token bool) {
 		if m.name = strings.TrimSuffix(name, "/"); thinkName.MatchString(m.name) {
 			m.kind = otherMarker
 		}
-	case name == "unused94" || name == "unused95": // Gemma, where nothing parses it
-		m.kind, m.close = thinkMarker, name == "unused95"
+	case name == "unused94" || name == "unused95" || name == "ctrl94" || name == "ctrl95": // Gemma, where nothing parses it
+		m.kind, m.close = thinkMarker, strings.HasSuffix(name, "95")
 	case thinkName.MatchString(name):
 		m.kind = thinkMarker
 		m.close = m.close || strings.HasPrefix(name, "end_")
