@@ -28,7 +28,7 @@ func withFiles(e *Engine, row store.Turn, items []item) func(context.Context) (t
 		if err != nil {
 			return turn.Prepared{}, err
 		}
-		p := turn.Prepared{Asked: askedMessages(withAuthors(ctx, e, items), seen)}
+		p := turn.Prepared{Asked: askedMessages(withAuthors(ctx, e, items), seen), Aloud: media.Spoken(seen)}
 		p.Notes, p.Alone = media.Faults(all, seen)
 		return p, nil
 	}
