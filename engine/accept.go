@@ -117,7 +117,7 @@ func (e *Engine) replay(ctx context.Context, g gate) error {
 	for _, t := range turns {
 		group := t.Address.Chat.ID < 0 // as the ids of groups are
 		if t.Address.Chat.Channel == g.channel && group == g.group && t.Origin == string(tools.OriginPerson) {
-			e.lanes.addResume(t)
+			e.lanes.Resume(t)
 		}
 	}
 	e.gates.open[g] = 0

@@ -26,6 +26,7 @@ import (
 	"klawbot/engine/internal/backup"
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/eyes"
+	"klawbot/engine/internal/lane"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/media"
@@ -79,7 +80,7 @@ type Engine struct {
 	log       *slog.Logger
 	store     *store.Store
 	life      *lifecycle.Lifecycle
-	lanes     *lanes
+	lanes     *lane.Lanes
 	gates     gates
 	outbox    *outbox.Outbox
 	questions *approval.Questions
@@ -113,7 +114,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	meters := metrics.New()
 	e.store = st
 	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
-	e.lanes = &lanes{life: e.life, settings: c.Settings, log: c.Log, answer: e.answer, resume: e.resumeTurn, by: map[gateway.Address]*lane{}}
+	e.lanes = lane.New(lane.Config{Life: e.life, Settings: c.Settings, Answer: e.answer, Resume: e.resumeTurn, Log: c.Log})
 	e.chats = &chats{store: st, life: e.life, gateway: c.Gateway, settings: c.Settings, lanes: e.lanes, log: c.Log}
 	e.outbox = outbox.New(outbox.Config{
 		Store: st, Gateway: c.Gateway, Life: e.life, Files: sentfiles.In(c.Dir), Chats: e.chats, Attempted: func(o store.Out) {
@@ -131,7 +132,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.backups = backup.New(backup.Config{
 		Dir: c.Dir, Archive: beside, Store: st, Gateway: c.Gateway, Life: e.life, Outbox: e.outbox, Settings: c.Settings,
 		Owners: func() []gateway.Address { return e.chats.owners(gateway.ChatID{}) },
-		AtWork: func() int { running, waiting := e.lanes.count(); return running + waiting }, Log: c.Log,
+		AtWork: func() int { running, waiting := e.lanes.Count(); return running + waiting }, Log: c.Log,
 	})
 	kept := media.In(c.Dir, c.Workspace, c.Log)
 	e.media = media.New(media.Config{
@@ -210,7 +211,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	parking, park := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer park(nil)
 	e.memory.ImportUser() // before the first turn, which is to know it
-	e.lanes.begin(ctx, parking)
+	e.lanes.Begin(ctx, parking)
 	if err := e.questions.CloseForms(sending); err != nil { // not ctx: an early stop is no failure
 		return err
 	}

@@ -1,4 +1,8 @@
-package engine
+// Package lane decides when a turn begins: one at a time for each chat and topic, in the
+// order of the messages. It waits for messages that seldom come alone, lets one that
+// comes before the model has brought anything join the turn at work, and keeps what
+// waits behind it. What a turn does, it is told by its owner.
+package lane
 
 import (
 	"context"
@@ -34,40 +38,41 @@ const (
 	crowd = 10
 )
 
-// item is a message that waits for its turn.
-type item struct {
-	row store.Update
-	msg gateway.Message
+// Item is a message that waits for its turn.
+type Item struct {
+	Row store.Update
+	Msg gateway.Message
 }
 
-func rowsOf(items []item) []store.InboxID {
+// Rows are the ids of the stored updates of messages.
+func Rows(items []Item) []store.InboxID {
 	ids := make([]store.InboxID, len(items))
 	for i, it := range items {
-		ids[i] = it.row.ID
+		ids[i] = it.Row.ID
 	}
 	return ids
 }
 
-// continues reports whether a message is the next part of a text that a client
+// Continues reports whether a message is the next part of a text that a client
 // has cut in two: the same sender, the next id, shortly after a full message.
-func continues(before, after item) bool {
-	return before.msg.Sender.ID == after.msg.Sender.ID && after.msg.ID == before.msg.ID+1 &&
-		long(before) && after.msg.Command == "" && after.msg.Reply == nil &&
-		after.row.ReceivedAt.Sub(before.row.ReceivedAt) <= splitWait
+func Continues(before, after Item) bool {
+	return before.Msg.Sender.ID == after.Msg.Sender.ID && after.Msg.ID == before.Msg.ID+1 &&
+		long(before) && after.Msg.Command == "" && after.Msg.Reply == nil &&
+		after.Row.ReceivedAt.Sub(before.Row.ReceivedAt) <= splitWait
 }
 
 // long reports whether a message may be the first part of a text that a client has cut.
-func long(it item) bool { return clip.UTF16Len(it.msg.Text) >= splitUnits }
+func long(it Item) bool { return clip.UTF16Len(it.Msg.Text) >= splitUnits }
 
 // lane is the queue of one chat and topic: one turn at a time, in order. A lane
-// exists while something waits or runs in it. Its fields are guarded by lanes.mu.
+// exists while something waits or runs in it. Its fields are guarded by Lanes.mu.
 type lane struct {
 	address gateway.Address
-	items   []item
+	items   []Item
 	// resumes are turns that the last end of the process interrupted.
 	resumes []store.Turn
 	// join is the turn that further messages may join, nil for none.
-	join *join
+	join *Join
 	// working says that a goroutine serves the lane.
 	working bool
 	// stop cancels ctx, which is the one of the running turn; both are nil when none
@@ -80,14 +85,14 @@ type lane struct {
 	told bool
 }
 
-// begin gives the lane the context of its next turn. lanes.mu is held.
+// begin gives the lane the context of its next turn. Lanes.mu is held.
 func (l *lane) begin(parking context.Context) {
 	if l.stop == nil {
 		l.ctx, l.stop = context.WithCancelCause(parking)
 	}
 }
 
-// end cancels the running turn for good, also one that is about to begin again. lanes.mu
+// end cancels the running turn for good, also one that is about to begin again. Lanes.mu
 // is held.
 func (l *lane) end(cause error) {
 	l.stop(cause)
@@ -97,21 +102,29 @@ func (l *lane) end(cause error) {
 	wait.Signal(l.more)
 }
 
-// lanes are the chat queues. They decide when a turn begins, and not what it does.
-type lanes struct {
-	life     *lifecycle.Lifecycle
-	settings func() settings.Settings
-	log      *slog.Logger
-	// answer runs a turn for messages; resume continues an interrupted one.
-	answer func(context.Context, []item)
-	resume func(context.Context, store.Turn)
+// Config is what New needs.
+type Config struct {
+	Life     *lifecycle.Lifecycle
+	Settings func() settings.Settings
+	// Answer runs a turn for messages; Resume continues an interrupted one, or one that
+	// messages have joined.
+	Answer func(context.Context, []Item)
+	Resume func(context.Context, store.Turn)
+	Log    *slog.Logger
+}
 
+// Lanes are the queues of the chats.
+type Lanes struct {
+	Config
 	mu sync.Mutex
 	by map[gateway.Address]*lane // guarded by mu
 }
 
+// New returns Lanes that begin with Begin.
+func New(c Config) *Lanes { return &Lanes{Config: c, by: map[gateway.Address]*lane{}} }
+
 // at returns the lane of an address and makes it if need be. mu is held.
-func (s *lanes) at(a gateway.Address) *lane {
+func (s *Lanes) at(a gateway.Address) *lane {
 	l := s.by[a]
 	if l == nil {
 		l = &lane{address: a, more: make(chan struct{}, 1)}
@@ -120,12 +133,12 @@ func (s *lanes) at(a gateway.Address) *lane {
 	return l
 }
 
-// add puts a message into its lane and returns how many wait there. tell is true once
+// Add puts a message into its lane and returns how many wait there. tell is true once
 // for each turn: when the turn waits for a person (asked), or many messages wait.
-func (s *lanes) add(it item, asked bool) (waiting int, tell bool) {
+func (s *Lanes) Add(it Item, asked bool) (waiting int, tell bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.at(it.row.Address)
+	l := s.at(it.Row.Address)
 	l.items = append(l.items, it)
 	waiting = len(l.items)
 	if tell = l.stop != nil && !l.told && (asked || waiting >= crowd); tell {
@@ -136,54 +149,54 @@ func (s *lanes) add(it item, asked bool) (waiting int, tell bool) {
 	return waiting, tell
 }
 
-// addResume puts an interrupted turn into its lane.
-func (s *lanes) addResume(t store.Turn) {
+// Resume puts an interrupted turn into its lane.
+func (s *Lanes) Resume(t store.Turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.at(t.Address)
 	l.resumes = append(l.resumes, t)
-	l.begin(s.life.Parking()) // a /stop that has come already stops it, too
+	l.begin(s.Life.Parking()) // a /stop that has come already stops it, too
 	s.start(l)
 }
 
-// putBack returns messages to the head of their lane. It reports false, and leaves
+// PutBack returns messages to the head of their lane. It reports false, and leaves
 // them, when /stop has come since: the lock keeps /stop from coming in between.
-func (s *lanes) putBack(ctx context.Context, items []item) bool {
+func (s *Lanes) PutBack(ctx context.Context, items []Item) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stopped := errors.Is(context.Cause(ctx), lifecycle.ErrStopped)
 	if !stopped {
-		l := s.at(items[0].row.Address)
+		l := s.at(items[0].Row.Address)
 		l.items = append(items, l.items...)
 	}
 	return !stopped
 }
 
-// begin has life begin, and starts the lanes that have been filled before.
-func (s *lanes) begin(ctx, parking context.Context) {
+// Begin has life begin, and starts the lanes that have been filled before.
+func (s *Lanes) Begin(ctx, parking context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.life.Begin(ctx, parking)
+	s.Life.Begin(ctx, parking)
 	for _, l := range s.by {
 		s.start(l)
 	}
 }
 
 // start starts the lane's goroutine once the engine runs. mu is held.
-func (s *lanes) start(l *lane) {
+func (s *Lanes) start(l *lane) {
 	if !l.working {
-		l.working = s.life.Go(func(ctx context.Context) { s.serve(ctx, l) })
+		l.working = s.Life.Go(func(ctx context.Context) { s.serve(ctx, l) })
 	}
 }
 
 // serve runs the lane's turns until nothing waits or ctx ends.
-func (s *lanes) serve(ctx context.Context, l *lane) {
+func (s *Lanes) serve(ctx context.Context, l *lane) {
 	for ctx.Err() == nil && s.gather(ctx, l) {
 		s.guard(l, func(ctx context.Context) {
 			if t, ok := s.nextResume(l); ok {
-				s.resume(ctx, t)
+				s.Config.Resume(ctx, t)
 			} else if items := s.take(l); len(items) > 0 { // none when /stop came in between
-				s.answer(ctx, items)
+				s.Answer(ctx, items)
 			}
 		})
 	}
@@ -191,19 +204,19 @@ func (s *lanes) serve(ctx context.Context, l *lane) {
 
 // guard runs one turn of a lane with a context that /stop and the end of the
 // process cancel. A panic ends the turn, not the bot.
-func (s *lanes) guard(l *lane, run func(context.Context)) {
+func (s *Lanes) guard(l *lane, run func(context.Context)) {
 	s.mu.Lock()
-	l.begin(s.life.Parking())
+	l.begin(s.Life.Parking())
 	ctx, cancel := l.ctx, l.stop
 	s.mu.Unlock()
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("turn panicked", "panic", p, "stack", string(debug.Stack()))
+			s.Log.Error("turn panicked", "panic", p, "stack", string(debug.Stack()))
 		}
 		s.mu.Lock()
 		l.ctx, l.stop, l.told = nil, nil, false
 		if l.join != nil && l.join.state == joinWaiting {
-			l.begin(s.life.Parking()) // /stop stops a turn that waits for more messages, too
+			l.begin(s.Life.Parking()) // /stop stops a turn that waits for more messages, too
 			if l.join.ended != nil {
 				l.stop(l.join.ended)
 			}
@@ -214,7 +227,7 @@ func (s *lanes) guard(l *lane, run func(context.Context)) {
 	run(ctx)
 }
 
-func (s *lanes) nextResume(l *lane) (t store.Turn, ok bool) {
+func (s *Lanes) nextResume(l *lane) (t store.Turn, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ok = len(l.resumes) > 0; ok {
@@ -225,7 +238,7 @@ func (s *lanes) nextResume(l *lane) (t store.Turn, ok bool) {
 
 // gather waits until the person has stopped writing for the debounce time. It
 // returns false when the lane is empty, and removes it then, or when ctx ends.
-func (s *lanes) gather(ctx context.Context, l *lane) bool {
+func (s *Lanes) gather(ctx context.Context, l *lane) bool {
 	for {
 		wait, empty := s.quietFor(l)
 		if empty || wait <= 0 {
@@ -241,12 +254,12 @@ func (s *lanes) gather(ctx context.Context, l *lane) bool {
 }
 
 // quietFor says how much longer to wait for more messages. An empty lane is removed.
-func (s *lanes) quietFor(l *lane) (wait time.Duration, empty bool) {
-	debounce := s.settings().Debounce
+func (s *Lanes) quietFor(l *lane) (wait time.Duration, empty bool) {
+	debounce := s.Settings().Debounce
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(l.resumes) > 0 {
-		if l.join != nil && l.join.state == joinWaiting && l.resumes[0].ID == l.join.turn {
+		if l.join != nil && l.join.state == joinWaiting && l.resumes[0].ID == l.join.Turn {
 			return l.join.quiet(debounce), false
 		}
 		return 0, false
@@ -257,16 +270,16 @@ func (s *lanes) quietFor(l *lane) (wait time.Duration, empty bool) {
 		return 0, true
 	}
 	first, last := l.items[0], l.items[len(l.items)-1]
-	if first.msg.Command != "" || last.msg.Command != "" {
+	if first.Msg.Command != "" || last.Msg.Command != "" {
 		return 0, false
 	}
 	// A lone message starts at once; one that follows another may be followed by more.
 	pause := time.Duration(0)
-	if n := len(l.items); n > 1 && last.row.ReceivedAt.Sub(l.items[n-2].row.ReceivedAt) <= splitWait {
+	if n := len(l.items); n > 1 && last.Row.ReceivedAt.Sub(l.items[n-2].Row.ReceivedAt) <= splitWait {
 		pause = debounce
 	}
-	until := last.row.ReceivedAt.Add(patience(pause, debounce, last))
-	if limit := first.row.ReceivedAt.Add(max(gatherMax, debounce)); until.After(limit) {
+	until := last.Row.ReceivedAt.Add(patience(pause, debounce, last))
+	if limit := first.Row.ReceivedAt.Add(max(gatherMax, debounce)); until.After(limit) {
 		until = limit
 	}
 	return time.Until(until), false
@@ -274,19 +287,19 @@ func (s *lanes) quietFor(l *lane) (wait time.Duration, empty bool) {
 
 // take removes what makes up the next turn: one command, or the messages up to
 // the next command, as many as half of the model's budget holds.
-func (s *lanes) take(l *lane) []item {
-	_, model := s.settings().Models.For("")
+func (s *Lanes) take(l *lane) []Item {
+	_, model := s.Settings().Models.For("")
 	budget := model.Window() / 2
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, tokens := 0, 0
 	for i, it := range l.items {
-		if it.msg.Command != "" {
+		if it.Msg.Command != "" {
 			n = max(i, 1)
 			break
 		}
-		tokens += llm.Estimate(it.msg.Text)
-		if i > 0 && tokens > budget && !continues(l.items[i-1], it) {
+		tokens += llm.Estimate(it.Msg.Text)
+		if i > 0 && tokens > budget && !Continues(l.items[i-1], it) {
 			break
 		}
 		n = i + 1
@@ -296,28 +309,28 @@ func (s *lanes) take(l *lane) []item {
 	return taken
 }
 
-// replace gives a message that still waits in its lane the text of its edit, and
+// Replace gives a message that still waits in its lane the text of its edit, and
 // returns the message's row.
-func (s *lanes) replace(edit item) (store.InboxID, bool) {
+func (s *Lanes) Replace(edit Item) (store.InboxID, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.by[edit.row.Address]
-	if l == nil || edit.msg.Command != "" || !edit.msg.Addressed {
+	l := s.by[edit.Row.Address]
+	if l == nil || edit.Msg.Command != "" || !edit.Msg.Addressed {
 		return 0, false
 	}
 	for i, it := range l.items {
-		if it.msg.ID == edit.msg.ID && it.msg.Command == "" {
-			msg := edit.msg
+		if it.Msg.ID == edit.Msg.ID && it.Msg.Command == "" {
+			msg := edit.Msg
 			msg.Kind = gateway.KindText
-			l.items[i].msg = msg
-			return it.row.ID, true
+			l.items[i].Msg = msg
+			return it.Row.ID, true
 		}
 	}
 	return 0, false
 }
 
-// stop takes what waits at an address away and cancels its turn.
-func (s *lanes) stop(a gateway.Address) (dropped []item, running bool) {
+// Stop takes what waits at an address away and cancels its turn.
+func (s *Lanes) Stop(a gateway.Address) (dropped []Item, running bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.by[a]
@@ -331,8 +344,8 @@ func (s *lanes) stop(a gateway.Address) (dropped []item, running bool) {
 	return dropped, running
 }
 
-// cancel cancels the running turns of some addresses.
-func (s *lanes) cancel(cause error, at func(gateway.Address) bool) {
+// Cancel cancels the running turns of some addresses.
+func (s *Lanes) Cancel(cause error, at func(gateway.Address) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.by {
@@ -342,23 +355,23 @@ func (s *lanes) cancel(cause error, at func(gateway.Address) bool) {
 	}
 }
 
-// drop takes away what waits for a chat, in all its topics, and returns its rows.
-func (s *lanes) drop(chat gateway.ChatID) []store.InboxID {
+// Drop takes away what waits for a chat, in all its topics, and returns its rows.
+func (s *Lanes) Drop(chat gateway.ChatID) []store.InboxID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ids []store.InboxID
 	for _, l := range s.by {
 		if l.address.Chat == chat {
-			ids = append(ids, rowsOf(l.items)...)
+			ids = append(ids, Rows(l.items)...)
 			l.items = nil
 		}
 	}
 	return ids
 }
 
-// move gives the lanes of a chat its new id, so that what is written there waits
+// Move gives the lanes of a chat its new id, so that what is written there waits
 // behind what was written before, and can stop it.
-func (s *lanes) move(chat gateway.ChatID, to int64) {
+func (s *Lanes) Move(chat gateway.ChatID, to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for a, l := range s.by {
@@ -369,13 +382,13 @@ func (s *lanes) move(chat gateway.ChatID, to int64) {
 		delete(s.by, a)
 		s.by[now], l.address = l, now
 		for i := range l.items {
-			l.items[i].row.Address = now
+			l.items[i].Row.Address = now
 		}
 	}
 }
 
-// count returns how many turns run and how many messages wait for one.
-func (s *lanes) count() (running, waiting int) {
+// Count returns how many turns run and how many messages wait for one.
+func (s *Lanes) Count() (running, waiting int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.by {
