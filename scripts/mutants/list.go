@@ -1268,7 +1268,7 @@ var mutants = []mutant{
 	},
 	{
 		"engine/internal/lane/lane.go", `if !stopped {`, `if !stopped || len(items) > 0 {`,
-		"TestStopDropsWhatCouldNotBegin",
+		"engine: TestStopDropsWhatCouldNotBegin",
 	},
 	{
 		"engine/internal/confined/confined.go", `if sandbox.Confines() {`, `if sandbox.Confines() && job.Input == "/" {`,
