@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"klawbot/engine/internal/lane"
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/media"
 	"klawbot/engine/internal/readers"
 	"klawbot/engine/internal/store"
@@ -16,8 +16,8 @@ import (
 func MediaMain() { readers.Main() }
 
 // withFiles reads the files of a turn's messages, nil when they have none.
-func withFiles(e *Engine, row store.Turn, items []lane.Item) func(context.Context) (turn.Prepared, error) {
-	if !slices.ContainsFunc(items, func(it lane.Item) bool { return media.Has(it.Msg) }) {
+func withFiles(e *Engine, row store.Turn, items []chatqueue.Item) func(context.Context) (turn.Prepared, error) {
+	if !slices.ContainsFunc(items, func(it chatqueue.Item) bool { return media.Has(it.Msg) }) {
 		return nil
 	}
 	return func(ctx context.Context) (turn.Prepared, error) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"klawbot/engine/internal/approval"
-	"klawbot/engine/internal/lane"
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
@@ -34,7 +34,7 @@ type buttons struct {
 
 // press acts on a button. What comes of it is stored before the messenger is told, so
 // that a lost answer loses nothing.
-func (b *buttons) press(ctx context.Context, it lane.Item) {
+func (b *buttons) press(ctx context.Context, it chatqueue.Item) {
 	var p approval.Outcome
 	act := b.act
 	if stranger.IsButton(it.Msg.Callback.Data) {
@@ -64,10 +64,10 @@ func (b *buttons) press(ctx context.Context, it lane.Item) {
 }
 
 // aboutStranger lets an owner decide about an unknown sender, and returns what stores it.
-func (b *buttons) aboutStranger(ctx context.Context, it lane.Item) func(*store.Tx, lane.Item) (approval.Outcome, error) {
+func (b *buttons) aboutStranger(ctx context.Context, it chatqueue.Item) func(*store.Tx, chatqueue.Item) (approval.Outcome, error) {
 	owns := b.questions.Owns(it.Msg.Address, it.Msg.Sender.ID)
 	d := b.strangers.Press(ctx, stranger.Tap{Message: it.Msg, At: it.Row.Address, Row: it.Row.ID}, owns)
-	return func(tx *store.Tx, _ lane.Item) (p approval.Outcome, err error) {
+	return func(tx *store.Tx, _ chatqueue.Item) (p approval.Outcome, err error) {
 		if p.Say = d.Say; d.Change != nil {
 			p.Outs, err = d.Change(tx)
 		}
@@ -76,7 +76,7 @@ func (b *buttons) aboutStranger(ctx context.Context, it lane.Item) func(*store.T
 }
 
 // act has the package to which a button belongs act on it.
-func (b *buttons) act(tx *store.Tx, it lane.Item) (p approval.Outcome, err error) {
+func (b *buttons) act(tx *store.Tx, it chatqueue.Item) (p approval.Outcome, err error) {
 	if schedule.IsButton(it.Msg.Callback.Data) {
 		say, list, err := b.schedules.Button(tx, it.Msg)
 		if p.Say = say; err == nil && list != nil {
@@ -94,7 +94,7 @@ func (b *buttons) act(tx *store.Tx, it lane.Item) (p approval.Outcome, err error
 
 // replacement gives the message below which a button is another text and other buttons.
 // It is nil when the button may not change it.
-func (b *buttons) replacement(tx *store.Tx, it lane.Item, text string, rows [][]gateway.Button) ([]store.Out, error) {
+func (b *buttons) replacement(tx *store.Tx, it chatqueue.Item, text string, rows [][]gateway.Button) ([]store.Out, error) {
 	if may, err := b.mayReplace(tx, it); !may {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (b *buttons) replacement(tx *store.Tx, it lane.Item, text string, rows [][]
 // mayReplace reports whether a button may change the message below which it claims to
 // be. A member's client can send any data for any message: in a group, the message
 // must have such a button, unless an owner uses it.
-func (b *buttons) mayReplace(tx *store.Tx, it lane.Item) (bool, error) {
+func (b *buttons) mayReplace(tx *store.Tx, it chatqueue.Item) (bool, error) {
 	if !it.Row.Group || b.questions.Owns(it.Msg.Address, it.Msg.Sender.ID) {
 		return true, nil
 	}

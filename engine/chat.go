@@ -6,7 +6,7 @@ import (
 	"log/slog"
 
 	"klawbot/engine/internal/approval"
-	"klawbot/engine/internal/lane"
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
@@ -23,7 +23,7 @@ type chats struct {
 	life      *lifecycle.Lifecycle
 	gateway   *gateway.Gateway
 	settings  func() settings.Settings
-	lanes     *lane.Lanes
+	queues    *chatqueue.Queues
 	muted     muted
 	outbox    *outbox.Outbox
 	questions *approval.Questions
@@ -32,7 +32,7 @@ type chats struct {
 }
 
 // member notes that the bot joined a chat or had to leave it.
-func (c *chats) member(ctx context.Context, it lane.Item) {
+func (c *chats) member(ctx context.Context, it chatqueue.Item) {
 	c.log.Info("membership changed", "chat", it.Msg.Address.String(), "member", string(it.Msg.Member))
 	chat, end := it.Row.Address.Chat, []store.InboxID{it.Row.ID}
 	switch it.Msg.Member {
@@ -42,7 +42,7 @@ func (c *chats) member(ctx context.Context, it lane.Item) {
 		c.muted.lift(it.Row.Address, it.Row.Address.Thread == 0)
 	}
 	if it.Msg.Member == gateway.MemberLeft {
-		c.Lose(ctx, chat, "the bot was removed or blocked", append(end, c.lanes.Drop(chat)...)...)
+		c.Lose(ctx, chat, "the bot was removed or blocked", append(end, c.queues.Drop(chat)...)...)
 		return
 	}
 	c.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
@@ -61,7 +61,7 @@ func (c *chats) Lose(ctx context.Context, chat gateway.ChatID, note string, ids 
 	var told []gateway.Address
 	var paused []string
 	wake := func() {}
-	c.lanes.Cancel(lifecycle.ErrChatGone, func(a gateway.Address) bool { return a.Chat == chat })
+	c.queues.Cancel(lifecycle.ErrChatGone, func(a gateway.Address) bool { return a.Chat == chat })
 	c.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		told, paused = nil, nil
 		if err := tx.Inbox().EndUpdates(store.InboxDone, note, ids...); err != nil {
@@ -100,7 +100,7 @@ func (c *chats) Lose(ctx context.Context, chat gateway.ChatID, note string, ids 
 func (c *chats) Move(ctx context.Context, chat gateway.ChatID, to int64, ids ...store.InboxID) {
 	c.gateway.Migrate(chat, to)
 	c.outbox.Moved(chat, to)
-	c.lanes.Move(chat, to)
+	c.queues.Move(chat, to)
 	c.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		if err := tx.Inbox().EndUpdates(store.InboxDone, "", ids...); err != nil {
 			return err

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"klawbot/engine/health"
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/corememory"
-	"klawbot/engine/internal/lane"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/workspace"
 	"klawbot/tools/mcp"
@@ -44,7 +44,7 @@ func (e *Engine) newCommands(files *workspace.Workspace) *command.Commands {
 }
 
 // commandOf is a message as what answers commands takes it.
-func commandOf(it lane.Item) command.Message {
+func commandOf(it chatqueue.Item) command.Message {
 	return command.Message{Message: it.Msg, Home: it.Row.Address, ID: it.Row.ID}
 }
 

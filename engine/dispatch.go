@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/command"
-	"klawbot/engine/internal/lane"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
@@ -45,15 +45,15 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 	}
 	switch m.Kind {
 	case gateway.KindText:
-		e.dispatchText(ctx, lane.Item{Row: row, Msg: m})
+		e.dispatchText(ctx, chatqueue.Item{Row: row, Msg: m})
 	case gateway.KindEdit:
-		e.dispatchEdit(ctx, lane.Item{Row: row, Msg: m})
+		e.dispatchEdit(ctx, chatqueue.Item{Row: row, Msg: m})
 	case gateway.KindStop:
-		e.stop(ctx, lane.Item{Row: row, Msg: m})
+		e.stop(ctx, chatqueue.Item{Row: row, Msg: m})
 	case gateway.KindCallback:
-		e.buttons.press(ctx, lane.Item{Row: row, Msg: m})
+		e.buttons.press(ctx, chatqueue.Item{Row: row, Msg: m})
 	case gateway.KindMember:
-		e.chats.member(ctx, lane.Item{Row: row, Msg: m})
+		e.chats.member(ctx, chatqueue.Item{Row: row, Msg: m})
 	case gateway.KindMoved:
 		e.chats.Move(ctx, m.Address.Chat, m.MovedTo, row.ID)
 	default:
@@ -61,7 +61,7 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 	}
 }
 
-func (e *Engine) dispatchText(ctx context.Context, it lane.Item) {
+func (e *Engine) dispatchText(ctx context.Context, it chatqueue.Item) {
 	it = ofAlbum(ctx, e, it)
 	switch {
 	case !it.Msg.Addressed:
@@ -90,7 +90,7 @@ const editWithin = time.Hour
 // dispatchEdit replaces a message that still waits, and takes one that addresses the bot
 // only now. Any other edit is only noted: what was answered stays answered. Commands in
 // edits are never obeyed.
-func (e *Engine) dispatchEdit(ctx context.Context, it lane.Item) {
+func (e *Engine) dispatchEdit(ctx context.Context, it chatqueue.Item) {
 	// A message that was replaced carries its edit; when it is replayed after
 	// a restart, it is the message.
 	if it.Row.Kind == "message" {
@@ -98,7 +98,7 @@ func (e *Engine) dispatchEdit(ctx context.Context, it lane.Item) {
 		e.dispatchText(ctx, it)
 		return
 	}
-	id, found := e.lanes.Replace(it)
+	id, found := e.queues.Replace(it)
 	if !found && e.addressedNow(ctx, it) {
 		it.Msg.Kind = gateway.KindText
 		e.dispatchText(ctx, it)
@@ -120,7 +120,7 @@ func (e *Engine) dispatchEdit(ctx context.Context, it lane.Item) {
 }
 
 // addressedNow reports whether an edit makes a message of a group one for the bot.
-func (e *Engine) addressedNow(ctx context.Context, it lane.Item) bool {
+func (e *Engine) addressedNow(ctx context.Context, it chatqueue.Item) bool {
 	m := it.Msg
 	if !m.Group || !m.Addressed || m.Command != "" || m.Edited.Sub(m.Time) > editWithin {
 		return false
@@ -168,7 +168,7 @@ func (e *Engine) reply(ctx context.Context, row store.Update, r command.Reply) {
 }
 
 // answers takes a message for the answer to a question, and reports whether it did.
-func (e *Engine) answers(ctx context.Context, it lane.Item) bool {
+func (e *Engine) answers(ctx context.Context, it chatqueue.Item) bool {
 	answer := e.questions.Read(ctx, it.Row.Address, it.Msg)
 	if answer == nil {
 		return false
@@ -187,7 +187,7 @@ func (e *Engine) answers(ctx context.Context, it lane.Item) bool {
 }
 
 // obey answers a command that calls no tool.
-func (e *Engine) obey(ctx context.Context, it lane.Item) {
+func (e *Engine) obey(ctx context.Context, it chatqueue.Item) {
 	r := e.commands.Answer(ctx, commandOf(it))
 	change := r.Change
 	r.Change = func(tx *store.Tx, r *command.Reply) error {
@@ -204,12 +204,12 @@ func (e *Engine) obey(ctx context.Context, it lane.Item) {
 
 // enqueue puts a message into its chat queue. When many wait behind a running turn, or
 // that turn waits for an answer, the person is told so once.
-func (e *Engine) enqueue(ctx context.Context, it lane.Item) {
+func (e *Engine) enqueue(ctx context.Context, it chatqueue.Item) {
 	if e.joins(ctx, it) {
 		return
 	}
 	asked, away := e.questions.WaitsAt(it.Row.Address)
-	waiting, tell := e.lanes.Add(it, asked)
+	waiting, tell := e.queues.Add(it, asked)
 	if !tell {
 		return
 	}
@@ -225,19 +225,19 @@ func (e *Engine) enqueue(ctx context.Context, it lane.Item) {
 	e.outbox.Post(ctx, it.Row.Address, "queue/"+rand.Text(), text)
 }
 
-// putBack returns messages to the head of their lane when their turn could not be
+// putBack returns messages to the head of their chat queue when their turn could not be
 // stored, and waits a moment before the next try.
-func (e *Engine) putBack(ctx context.Context, items []lane.Item) {
+func (e *Engine) putBack(ctx context.Context, items []chatqueue.Item) {
 	wait.For(ctx, time.Second)
-	if !e.lanes.PutBack(ctx, items) {
+	if !e.queues.PutBack(ctx, items) {
 		e.dropStopped(ctx, items)
 	}
 }
 
 // answer runs the turn of messages. The allow list is checked once more, now that
 // their turn has come.
-func (e *Engine) answer(ctx context.Context, items []lane.Item) {
-	items = slices.DeleteFunc(items, func(it lane.Item) bool {
+func (e *Engine) answer(ctx context.Context, items []chatqueue.Item) {
+	items = slices.DeleteFunc(items, func(it chatqueue.Item) bool {
 		err := e.gateway.Allowed(it.Row.Update)
 		if err != nil {
 			e.log.Info("message dropped", "chat", it.Msg.Address.String(), "reason", err.Error())
@@ -246,7 +246,7 @@ func (e *Engine) answer(ctx context.Context, items []lane.Item) {
 		return err != nil
 	})
 	if len(items) > 0 && !e.chats.mayWrite(ctx, items[0].Row.Address) {
-		e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "the bot may not write there", lane.Rows(items)...)
+		e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "the bot may not write there", chatqueue.Rows(items)...)
 		return
 	}
 	switch {

@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"strings"
 
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/command"
-	"klawbot/engine/internal/lane"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
 
 // stop drops what waits at an address, cancels its turn and says so once.
-func (e *Engine) stop(ctx context.Context, it lane.Item) {
-	dropped, running := e.lanes.Stop(it.Row.Address)
+func (e *Engine) stop(ctx context.Context, it chatqueue.Item) {
+	dropped, running := e.queues.Stop(it.Row.Address)
 	if len(dropped) > 0 {
 		e.dropStopped(ctx, dropped)
 	}
@@ -36,9 +36,9 @@ func (e *Engine) stop(ctx context.Context, it lane.Item) {
 	e.reply(ctx, it.Row, command.Reply{Text: strings.TrimSpace(text + "\n" + behind)})
 }
 
-// dropStopped ends messages that /stop has taken out of their lane.
-func (e *Engine) dropStopped(ctx context.Context, items []lane.Item) {
-	e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "dropped by /stop", lane.Rows(items)...)
+// dropStopped ends messages that /stop has taken out of their chat queue.
+func (e *Engine) dropStopped(ctx context.Context, items []chatqueue.Item) {
+	e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "dropped by /stop", chatqueue.Rows(items)...)
 }
 
 // background lists the commands that run in the background of a chat and how to end

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"klawbot/engine/internal/lane"
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
@@ -22,13 +22,13 @@ import (
 )
 
 // startTurn begins a turn for messages that waited.
-func (e *Engine) startTurn(ctx context.Context, items []lane.Item) {
+func (e *Engine) startTurn(ctx context.Context, items []chatqueue.Item) {
 	last := items[len(items)-1]
 	row := store.Turn{
 		Address: last.Row.Address, Origin: string(tools.OriginPerson), State: store.TurnRunning,
 		Placeholder: store.PlaceholderNone, ReplyTo: last.Msg.ID, StartedAt: time.Now(),
 	}
-	ids := lane.Rows(items)
+	ids := chatqueue.Rows(items)
 	// Without this row the messages wait, and their turn starts again.
 	err := e.store.WriteUnsynced(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
 		if row.Address, err = tx.Chats().Home(last.Row.Address); err != nil {
@@ -82,13 +82,13 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 		e.log.Error("turn not resumed", "turn", row.ID, "err", err)
 		return
 	}
-	var items []lane.Item
+	var items []chatqueue.Item
 	for _, u := range updates {
 		if e.gateway.Allowed(u.Update) != nil {
 			continue
 		}
 		if m, err := e.gateway.Decode(u.Update); err == nil {
-			items = append(items, lane.Item{Row: u, Msg: m})
+			items = append(items, chatqueue.Item{Row: u, Msg: m})
 		}
 	}
 	if row.Placeholder == store.PlaceholderSending {
@@ -110,7 +110,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 }
 
 // request is the turn that answers messages.
-func (e *Engine) request(ctx context.Context, row store.Turn, items []lane.Item) turn.Request {
+func (e *Engine) request(ctx context.Context, row store.Turn, items []chatqueue.Item) turn.Request {
 	r := turn.Request{Row: row, Asked: askedMessages(withAuthors(ctx, e, items), nil), Prepare: withFiles(e, row, items), Log: e.log.With("chat", row.Address.String(), "turn", row.ID)}
 	var rows []store.Update
 	for _, it := range items {
@@ -131,13 +131,13 @@ func (e *Engine) runTurn(ctx context.Context, r turn.Request, commit func(turn.R
 	began := time.Now()
 	e.memory.Idle.Begin()
 	defer e.memory.Idle.End()
-	var j *lane.Join
+	var j *chatqueue.Join
 	if r.Directed == nil && r.Command == "" && len(r.Answers) == 0 {
-		var late []lane.Item
-		if j, late = e.lanes.Open(r.Row); j != nil {
-			r.Alone = func() bool { return e.lanes.Alone(j) }
+		var late []chatqueue.Item
+		if j, late = e.queues.Open(r.Row); j != nil {
+			r.Alone = func() bool { return e.queues.Alone(j) }
 		}
-		var back []lane.Item
+		var back []chatqueue.Item
 		for _, it := range late {
 			if !e.storeJoin(ctx, j, it) {
 				back = append(back, it)
@@ -148,7 +148,7 @@ func (e *Engine) runTurn(ctx context.Context, r turn.Request, commit func(turn.R
 		}
 	}
 	result := e.turns.Run(ctx, r)
-	if j != nil && !e.lanes.Alone(j) {
+	if j != nil && !e.queues.Alone(j) {
 		e.beginAgain(ctx, j, r.Row)
 		return
 	}
@@ -233,10 +233,10 @@ func replacing(tx *store.Tx, row store.Turn, outs []store.Out) ([]store.Out, err
 // askedMessages are the messages of a turn as the model and the history get
 // them: one user message for each that a person wrote, where the pieces of a
 // text that a client has cut are one. seen is what came out of their files.
-func askedMessages(items []lane.Item, seen map[store.InboxID]media.Seen) []store.Message {
+func askedMessages(items []chatqueue.Item, seen map[store.InboxID]media.Seen) []store.Message {
 	var asked []store.Message
 	for i, it := range items {
-		if i > 0 && lane.Continues(items[i-1], it) {
+		if i > 0 && chatqueue.Continues(items[i-1], it) {
 			last := &asked[len(asked)-1].Body
 			last.Blocks[0].Text += it.Msg.Text
 			continue
@@ -256,7 +256,7 @@ func askedMessages(items []lane.Item, seen map[store.InboxID]media.Seen) []store
 
 // withAuthors are messages of which those of owners say when they answer words of the
 // bot that are no answer to owners: another chat may have had the bot send them.
-func withAuthors(ctx context.Context, e *Engine, items []lane.Item) []lane.Item {
+func withAuthors(ctx context.Context, e *Engine, items []chatqueue.Item) []chatqueue.Item {
 	items = slices.Clone(items)
 	for i, it := range items {
 		if q := it.Msg.Reply; q != nil && q.Own && q.ID != 0 && e.questions.Owns(it.Msg.Address, it.Msg.Sender.ID) && !answeredOwners(ctx, e, it.Row.Address, q.ID) {

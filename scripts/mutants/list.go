@@ -1267,7 +1267,7 @@ var mutants = []mutant{
 		"engine: TestAnswerThatMayNotHaveArrived",
 	},
 	{
-		"engine/internal/lane/lane.go", `if !stopped {`, `if !stopped || len(items) > 0 {`,
+		"engine/internal/chatqueue/queue.go", `if !stopped {`, `if !stopped || len(items) > 0 {`,
 		"engine: TestStopDropsWhatCouldNotBegin",
 	},
 	{

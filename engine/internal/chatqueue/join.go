@@ -1,4 +1,4 @@
-package lane
+package chatqueue
 
 import (
 	"time"
@@ -13,11 +13,11 @@ const mostJoins = 2
 
 // Join lets further messages join a person's turn as long as its first model call has
 // brought nothing: the turn begins again with all of them. Its fields are guarded by
-// Lanes.mu.
+// Queues.mu.
 type Join struct {
 	// Turn is the turn that messages join.
 	Turn  store.TurnID
-	lane  *lane
+	queue *queue
 	state joinState
 	// since is when it was joined first; ended is why the turn does not begin again, such
 	// as /stop.
@@ -44,7 +44,7 @@ const (
 
 // Open lets messages join a turn that begins. A turn that begins again is the same one.
 // Messages that came while the turn was stored join at once: they are claimed already.
-func (s *Lanes) Open(row store.Turn) (j *Join, late []Item) {
+func (s *Queues) Open(row store.Turn) (j *Join, late []Item) {
 	debounce := s.Settings().Debounce
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *Lanes) Open(row store.Turn) (j *Join, late []Item) {
 		return nil, nil // the chat has moved
 	}
 	if l.join == nil || l.join.Turn != row.ID {
-		l.join = &Join{lane: l, Turn: row.ID, stored: make(chan struct{}, 1)}
+		l.join = &Join{queue: l, Turn: row.ID, stored: make(chan struct{}, 1)}
 	}
 	j = l.join
 	j.state, j.ended = joinOpen, nil
@@ -66,7 +66,7 @@ func (s *Lanes) Open(row store.Turn) (j *Join, late []Item) {
 
 // Alone is called when the model has brought something or the turn has ended: no message
 // can join any more. It reports false when one has joined before.
-func (s *Lanes) Alone(j *Join) bool {
+func (s *Queues) Alone(j *Join) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if j.state == joinOpen {
@@ -77,7 +77,7 @@ func (s *Lanes) Alone(j *Join) bool {
 
 // Claim is the turn that a message joins, nil for none: commands join none, and none
 // overtakes what waits already. What has been claimed has to be joined.
-func (s *Lanes) Claim(it Item) *Join {
+func (s *Queues) Claim(it Item) *Join {
 	if it.Msg.Command != "" || s.Settings().Debounce < 0 {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (s *Lanes) Claim(it Item) *Join {
 	return j
 }
 
-// take claims a turn for a message. Lanes.mu is held.
+// take claims a turn for a message. Queues.mu is held.
 func (j *Join) take(it Item) {
 	if j.state == joinOpen {
 		j.state, j.times = joinTaken, j.times+1
@@ -108,7 +108,7 @@ func (j *Join) take(it Item) {
 
 // Joined ends the run of a turn that a message has joined. It begins again, also when
 // the message could not be stored (ok is false).
-func (s *Lanes) Joined(j *Join, it Item, ok bool) {
+func (s *Queues) Joined(j *Join, it Item, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j.storing--
@@ -116,14 +116,14 @@ func (s *Lanes) Joined(j *Join, it Item, ok bool) {
 		j.last = it
 	}
 	wait.Signal(j.stored)
-	if j.state == joinTaken && j.lane.stop != nil {
-		j.lane.stop(lifecycle.ErrParked)
+	if j.state == joinTaken && j.queue.stop != nil {
+		j.queue.stop(lifecycle.ErrParked)
 	}
-	wait.Signal(j.lane.more)
+	wait.Signal(j.queue.more)
 }
 
 // Settle waits until the messages that join a turn are stored.
-func (s *Lanes) Settle(j *Join) {
+func (s *Queues) Settle(j *Join) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for j.storing > 0 {
@@ -133,17 +133,17 @@ func (s *Lanes) Settle(j *Join) {
 	}
 }
 
-// Again puts a turn that was joined back to the head of its lane, where it waits for
+// Again puts a turn that was joined back to the head of its chat queue, where it waits for
 // more messages.
-func (s *Lanes) Again(j *Join, row store.Turn) {
+func (s *Queues) Again(j *Join, row store.Turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j.state = joinWaiting
-	j.lane.resumes = append([]store.Turn{row}, j.lane.resumes...)
+	j.queue.resumes = append([]store.Turn{row}, j.queue.resumes...)
 }
 
 // quiet is how much longer to wait for more messages that join a turn. When that is
-// over, none can until the turn has begun again. Lanes.mu is held.
+// over, none can until the turn has begun again. Queues.mu is held.
 func (j *Join) quiet(debounce time.Duration) time.Duration {
 	if j.storing > 0 {
 		return debounce

@@ -1,8 +1,8 @@
-// Package lane decides when a turn begins: one at a time for each chat and topic, in the
+// Package chatqueue decides when a turn begins: one at a time for each chat and topic, in the
 // order of the messages. It waits for messages that seldom come alone, lets one that
 // comes before the model has brought anything join the turn at work, and keeps what
 // waits behind it. What a turn does, it is told by its owner.
-package lane
+package chatqueue
 
 import (
 	"context"
@@ -64,16 +64,16 @@ func Continues(before, after Item) bool {
 // long reports whether a message may be the first part of a text that a client has cut.
 func long(it Item) bool { return clip.UTF16Len(it.Msg.Text) >= splitUnits }
 
-// lane is the queue of one chat and topic: one turn at a time, in order. A lane
-// exists while something waits or runs in it. Its fields are guarded by Lanes.mu.
-type lane struct {
+// queue is that of one chat and topic: one turn at a time, in order. A chat queue
+// exists while something waits or runs in it. Its fields are guarded by Queues.mu.
+type queue struct {
 	address gateway.Address
 	items   []Item
 	// resumes are turns that the last end of the process interrupted.
 	resumes []store.Turn
 	// join is the turn that further messages may join, nil for none.
 	join *Join
-	// working says that a goroutine serves the lane.
+	// working says that a goroutine serves the chat queue.
 	working bool
 	// stop cancels ctx, which is the one of the running turn; both are nil when none
 	// runs.
@@ -85,16 +85,16 @@ type lane struct {
 	told bool
 }
 
-// begin gives the lane the context of its next turn. Lanes.mu is held.
-func (l *lane) begin(parking context.Context) {
+// begin gives the chat queue the context of its next turn. Queues.mu is held.
+func (l *queue) begin(parking context.Context) {
 	if l.stop == nil {
 		l.ctx, l.stop = context.WithCancelCause(parking)
 	}
 }
 
-// end cancels the running turn for good, also one that is about to begin again. Lanes.mu
+// end cancels the running turn for good, also one that is about to begin again. Queues.mu
 // is held.
-func (l *lane) end(cause error) {
+func (l *queue) end(cause error) {
 	l.stop(cause)
 	if l.join != nil {
 		l.join.ended = cause
@@ -113,29 +113,29 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-// Lanes are the queues of the chats.
-type Lanes struct {
+// Queues are the queues of the chats.
+type Queues struct {
 	Config
 	mu sync.Mutex
-	by map[gateway.Address]*lane // guarded by mu
+	by map[gateway.Address]*queue // guarded by mu
 }
 
-// New returns Lanes that begin with Begin.
-func New(c Config) *Lanes { return &Lanes{Config: c, by: map[gateway.Address]*lane{}} }
+// New returns Queues that begin with Begin.
+func New(c Config) *Queues { return &Queues{Config: c, by: map[gateway.Address]*queue{}} }
 
-// at returns the lane of an address and makes it if need be. mu is held.
-func (s *Lanes) at(a gateway.Address) *lane {
+// at returns the chat queue of an address and makes it if need be. mu is held.
+func (s *Queues) at(a gateway.Address) *queue {
 	l := s.by[a]
 	if l == nil {
-		l = &lane{address: a, more: make(chan struct{}, 1)}
+		l = &queue{address: a, more: make(chan struct{}, 1)}
 		s.by[a] = l
 	}
 	return l
 }
 
-// Add puts a message into its lane and returns how many wait there. tell is true once
+// Add puts a message into its chat queue and returns how many wait there. tell is true once
 // for each turn: when the turn waits for a person (asked), or many messages wait.
-func (s *Lanes) Add(it Item, asked bool) (waiting int, tell bool) {
+func (s *Queues) Add(it Item, asked bool) (waiting int, tell bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.at(it.Row.Address)
@@ -149,8 +149,8 @@ func (s *Lanes) Add(it Item, asked bool) (waiting int, tell bool) {
 	return waiting, tell
 }
 
-// Resume puts an interrupted turn into its lane.
-func (s *Lanes) Resume(t store.Turn) {
+// Resume puts an interrupted turn into its chat queue.
+func (s *Queues) Resume(t store.Turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.at(t.Address)
@@ -159,9 +159,9 @@ func (s *Lanes) Resume(t store.Turn) {
 	s.start(l)
 }
 
-// PutBack returns messages to the head of their lane. It reports false, and leaves
+// PutBack returns messages to the head of their chat queue. It reports false, and leaves
 // them, when /stop has come since: the lock keeps /stop from coming in between.
-func (s *Lanes) PutBack(ctx context.Context, items []Item) bool {
+func (s *Queues) PutBack(ctx context.Context, items []Item) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stopped := errors.Is(context.Cause(ctx), lifecycle.ErrStopped)
@@ -172,8 +172,8 @@ func (s *Lanes) PutBack(ctx context.Context, items []Item) bool {
 	return !stopped
 }
 
-// Begin has life begin, and starts the lanes that have been filled before.
-func (s *Lanes) Begin(ctx, parking context.Context) {
+// Begin has life begin, and starts the chat queues that have been filled before.
+func (s *Queues) Begin(ctx, parking context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Life.Begin(ctx, parking)
@@ -182,15 +182,15 @@ func (s *Lanes) Begin(ctx, parking context.Context) {
 	}
 }
 
-// start starts the lane's goroutine once the engine runs. mu is held.
-func (s *Lanes) start(l *lane) {
+// start starts the chat queue's goroutine once the engine runs. mu is held.
+func (s *Queues) start(l *queue) {
 	if !l.working {
 		l.working = s.Life.Go(func(ctx context.Context) { s.serve(ctx, l) })
 	}
 }
 
-// serve runs the lane's turns until nothing waits or ctx ends.
-func (s *Lanes) serve(ctx context.Context, l *lane) {
+// serve runs the chat queue's turns until nothing waits or ctx ends.
+func (s *Queues) serve(ctx context.Context, l *queue) {
 	for ctx.Err() == nil && s.gather(ctx, l) {
 		s.guard(l, func(ctx context.Context) {
 			if t, ok := s.nextResume(l); ok {
@@ -202,9 +202,9 @@ func (s *Lanes) serve(ctx context.Context, l *lane) {
 	}
 }
 
-// guard runs one turn of a lane with a context that /stop and the end of the
+// guard runs one turn of a chat queue with a context that /stop and the end of the
 // process cancel. A panic ends the turn, not the bot.
-func (s *Lanes) guard(l *lane, run func(context.Context)) {
+func (s *Queues) guard(l *queue, run func(context.Context)) {
 	s.mu.Lock()
 	l.begin(s.Life.Parking())
 	ctx, cancel := l.ctx, l.stop
@@ -227,7 +227,7 @@ func (s *Lanes) guard(l *lane, run func(context.Context)) {
 	run(ctx)
 }
 
-func (s *Lanes) nextResume(l *lane) (t store.Turn, ok bool) {
+func (s *Queues) nextResume(l *queue) (t store.Turn, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ok = len(l.resumes) > 0; ok {
@@ -237,8 +237,8 @@ func (s *Lanes) nextResume(l *lane) (t store.Turn, ok bool) {
 }
 
 // gather waits until the person has stopped writing for the debounce time. It
-// returns false when the lane is empty, and removes it then, or when ctx ends.
-func (s *Lanes) gather(ctx context.Context, l *lane) bool {
+// returns false when the chat queue is empty, and removes it then, or when ctx ends.
+func (s *Queues) gather(ctx context.Context, l *queue) bool {
 	for {
 		wait, empty := s.quietFor(l)
 		if empty || wait <= 0 {
@@ -253,8 +253,8 @@ func (s *Lanes) gather(ctx context.Context, l *lane) bool {
 	}
 }
 
-// quietFor says how much longer to wait for more messages. An empty lane is removed.
-func (s *Lanes) quietFor(l *lane) (wait time.Duration, empty bool) {
+// quietFor says how much longer to wait for more messages. An empty chat queue is removed.
+func (s *Queues) quietFor(l *queue) (wait time.Duration, empty bool) {
 	debounce := s.Settings().Debounce
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -287,7 +287,7 @@ func (s *Lanes) quietFor(l *lane) (wait time.Duration, empty bool) {
 
 // take removes what makes up the next turn: one command, or the messages up to
 // the next command, as many as half of the model's budget holds.
-func (s *Lanes) take(l *lane) []Item {
+func (s *Queues) take(l *queue) []Item {
 	_, model := s.Settings().Models.For("")
 	budget := model.Window() / 2
 	s.mu.Lock()
@@ -309,9 +309,9 @@ func (s *Lanes) take(l *lane) []Item {
 	return taken
 }
 
-// Replace gives a message that still waits in its lane the text of its edit, and
+// Replace gives a message that still waits in its chat queue the text of its edit, and
 // returns the message's row.
-func (s *Lanes) Replace(edit Item) (store.InboxID, bool) {
+func (s *Queues) Replace(edit Item) (store.InboxID, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.by[edit.Row.Address]
@@ -330,7 +330,7 @@ func (s *Lanes) Replace(edit Item) (store.InboxID, bool) {
 }
 
 // Stop takes what waits at an address away and cancels its turn.
-func (s *Lanes) Stop(a gateway.Address) (dropped []Item, running bool) {
+func (s *Queues) Stop(a gateway.Address) (dropped []Item, running bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.by[a]
@@ -345,7 +345,7 @@ func (s *Lanes) Stop(a gateway.Address) (dropped []Item, running bool) {
 }
 
 // Cancel cancels the running turns of some addresses.
-func (s *Lanes) Cancel(cause error, at func(gateway.Address) bool) {
+func (s *Queues) Cancel(cause error, at func(gateway.Address) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.by {
@@ -356,7 +356,7 @@ func (s *Lanes) Cancel(cause error, at func(gateway.Address) bool) {
 }
 
 // Drop takes away what waits for a chat, in all its topics, and returns its rows.
-func (s *Lanes) Drop(chat gateway.ChatID) []store.InboxID {
+func (s *Queues) Drop(chat gateway.ChatID) []store.InboxID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ids []store.InboxID
@@ -369,9 +369,9 @@ func (s *Lanes) Drop(chat gateway.ChatID) []store.InboxID {
 	return ids
 }
 
-// Move gives the lanes of a chat its new id, so that what is written there waits
+// Move gives the chat queues of a chat its new id, so that what is written there waits
 // behind what was written before, and can stop it.
-func (s *Lanes) Move(chat gateway.ChatID, to int64) {
+func (s *Queues) Move(chat gateway.ChatID, to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for a, l := range s.by {
@@ -388,7 +388,7 @@ func (s *Lanes) Move(chat gateway.ChatID, to int64) {
 }
 
 // Count returns how many turns run and how many messages wait for one.
-func (s *Lanes) Count() (running, waiting int) {
+func (s *Queues) Count() (running, waiting int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.by {
