@@ -120,7 +120,7 @@ func killSpeaking(t *testing.T, point string) {
 	t.Cleanup(server.Close)
 	r.edit("  providers: {", fmt.Sprintf("  providers: {sound: {baseURL: %q, apiKey: none}, ", server.URL+"/v1"))
 	r.edit("health:", "media: {transcription: {type: openai, provider: sound, model: w, echo: false}, voice: {type: openai, provider: sound, model: tts}}\nhealth:")
-	r.model.Respond(func(modeltest.Request) modeltest.Reply { return modeltest.Text("the answer") })
+	r.model.Respond(func(modeltest.Request) modeltest.Reply { return modeltest.Text("It is noon.") })
 	b := r.start("", "KLAWBOT_CRASH="+point)
 	r.telegram.User(chat).Send("/voice on")
 	r.wait(b, "voice", func(v telegramtest.State) bool { return strings.Contains(v.Transcript(chat), "Voice: on") })
@@ -132,14 +132,14 @@ func killSpeaking(t *testing.T, point string) {
 	}
 	b = r.start("")
 	r.wait(b, "the voice", func(v telegramtest.State) bool {
-		return voicesOf(v.Messages(chat), chat) > 0 && v.Pending() == 0
+		return voicesOf(v.Messages(chat), chat) > 0 && v.Pending() == 0 && v.Polling()
 	})
 	if code := b.stop(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
 	}
 	now := r.telegram.Transcript(chat)
-	if strings.Count(now, "the answer") != 1 {
-		t.Errorf("the answer is there %d times:\n%s", strings.Count(now, "the answer"), now)
+	if strings.Count(now, "It is noon.") != 1 {
+		t.Errorf("the answer is there %d times:\n%s", strings.Count(now, "It is noon."), now)
 	}
 	if n := voicesOf(r.telegram.Messages(chat), chat); n != 1 && !strings.Contains(now, "↻") {
 		t.Errorf("%d voice messages:\n%s", n, now)
