@@ -33,7 +33,7 @@ const maxTotal = 108000
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
 var allowed = map[string]packageRule{
 	"whitelist":                          {125, nil, "pure rules"},
-	"gateway":                            {1250, []string{"internal/clip", "internal/redact", "whitelist"}, "the only way in and out; muted places and topics are words of it; and what attachments are; tells who knocked"},
+	"gateway":                            {1300, []string{"internal/clip", "internal/redact", "whitelist"}, "the only way in and out; muted places and topics are words of it; and what attachments are; tells who knocked, shows what the bot does"},
 	"gateway/telegram":                   {2800, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place; a token is refused for a moment now and then, and groups mute the bot; finds and downloads files"},
 	"gateway/telegram/markdown/latex":    {375, nil, "pure: formula in, text out"},
 	"gateway/telegram/markdown":          {2175, []string{"gateway", "gateway/telegram/markdown/latex", "internal/clip"}, "pure: text in, messages out"},
@@ -165,7 +165,7 @@ var allowed = map[string]packageRule{
 	"cmd/klawbot/internal/keys":          {1000, []string{"tools/near"}, "knows no key of klawbot; names the unset variable of a wrong value"},
 	"engine/internal/llm/speech":         {2350, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families; calls with labels and in tags named after a tool"},
 	"engine/internal/localmodel":         {1350, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both; starts after a late download; measures its speed, and stays loaded where a prefix is lost"},
-	"cmd/klawbot/internal/tty":           {750, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal; prints in order, a screen at a time; searches the history"},
+	"cmd/klawbot/internal/tty":           {800, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal; prints in order, a screen at a time; searches the history; says which tool runs"},
 }
 
 // home says which packages may import a library, and why more than one.
