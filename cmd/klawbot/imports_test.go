@@ -33,11 +33,11 @@ const maxTotal = 108000
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
 var allowed = map[string]packageRule{
 	"whitelist":                          {125, nil, "pure rules"},
-	"gateway":                            {1250, []string{"internal/clip", "internal/redact", "whitelist"}, "the only way in and out; muted places and topics are words of it; and what attachments are; tells who knocked"},
+	"gateway":                            {1300, []string{"internal/clip", "internal/redact", "whitelist"}, "the only way in and out; muted places and topics are words of it; and what attachments are; tells who knocked, shows what the bot does"},
 	"gateway/telegram":                   {2800, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place; a token is refused for a moment now and then, and groups mute the bot; finds and downloads files"},
 	"gateway/telegram/markdown/latex":    {375, nil, "pure: formula in, text out"},
 	"gateway/telegram/markdown":          {2175, []string{"gateway", "gateway/telegram/markdown/latex", "internal/clip"}, "pure: text in, messages out"},
-	"gateway/console":                    {650, []string{"gateway"}, "one channel; says which word refuses a question; files of terminals"},
+	"gateway/console":                    {700, []string{"gateway"}, "one channel; says which word refuses a question; files of terminals; shows what the bot does"},
 	"tools":                              {2725, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection", "tools/choice"}, "what a tool is, and the pipeline; and 50 for the ends of outputs; marks foreign text in messages"},
 	"tools/find":                         {525, []string{"tools", "tools/choice"}, "which tools a model is shown; ranked by single words too, of several families"},
 	"tools/choice":                       {300, nil, "a leaf: which words ask for a tool; and the vocabulary and the keywords for ranking"},
@@ -118,7 +118,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/toolset":            {650, []string{"engine/internal/lifecycle", "engine/internal/recall", "engine/internal/schedule", "engine/internal/sentfiles", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/redact", "tools", "tools/find", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/self", "tools/web", "tools/near", "engine/internal/confined", "engine/internal/document", "tools/media", "engine/internal/voice"}, "builds the tools, once, for engine and data; names in the policy that no tool has; why a document cannot be read"},
 	"engine/internal/archive":            {1975, []string{"engine/internal/llm", "engine/internal/sqlite", "engine/internal/store", "gateway", "internal/atomicfile", "internal/redact"}, "what lies beside the database; it has backups of whole data folders from engine/data; files of messages"},
 	"engine/internal/outbox":             {875, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/sentfiles", "engine/internal/store", "gateway", "internal/clip", "internal/wait", "tools"}, "rows to deliver, and the couriers; they stop where the bot is muted"},
-	"engine/internal/progress":           {500, []string{"engine/internal/lifecycle", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait"}, "what a chat sees of a turn at work"},
+	"engine/internal/progress":           {600, []string{"engine/internal/lifecycle", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait"}, "what a chat sees of a turn at work; and which tool runs on what"},
 	"engine/internal/media":              {1075, []string{"engine/internal/confined", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/wait", "tools"}, "the files of messages, from download to what a model reads; it knows no formats"},
 	"engine/internal/readers":            {100, []string{"engine/internal/confined", "engine/internal/document", "engine/internal/media", "engine/internal/picture", "engine/internal/transcribe", "engine/internal/voice", "engine/settings"}, "who reads which file"},
 	"engine/internal/store/schema":       {125, nil, "the steps to the schema"},
@@ -166,7 +166,7 @@ var allowed = map[string]packageRule{
 	"cmd/klawbot/internal/keys":          {1000, []string{"tools/near"}, "knows no key of klawbot; names the unset variable of a wrong value"},
 	"engine/internal/llm/speech":         {2350, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families; calls with labels and in tags named after a tool"},
 	"engine/internal/localmodel":         {1350, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both; starts after a late download; measures its speed, and stays loaded where a prefix is lost"},
-	"cmd/klawbot/internal/tty":           {750, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal; prints in order, a screen at a time; searches the history"},
+	"cmd/klawbot/internal/tty":           {800, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal; prints in order, a screen at a time; searches the history; says which tool runs"},
 }
 
 // home says which packages may import a library, and why more than one.
