@@ -1,8 +1,6 @@
 package store
 
-import (
-	"time"
-)
+import "time"
 
 // Chat is what is known of a chat.
 type Chat struct {
@@ -57,8 +55,7 @@ func (tx ChatsTx) SpeaksTo(channel string, id int64) (on bool, err error) {
 
 // SetVoice says whether a chat gets spoken answers.
 func (tx ChatsTx) SetVoice(channel string, id int64, on bool) error {
-	_, err := tx.exec(`INSERT INTO chats (channel, chat, name, seen_at, voice) VALUES (?, ?, '', 0, ?)
-		ON CONFLICT (channel, chat) DO UPDATE SET voice = excluded.voice`, channel, id, on)
+	_, err := tx.exec(setVoiceSQL, channel, id, on)
 	return wrap(err, "set the voice of chat %s %d", channel, id)
 }
 
@@ -130,6 +127,7 @@ func (tx ChatsTx) whereabouts(a Address) (movedTo int64, dead bool, err error) {
 
 const (
 	chatGoneSQL    = `SELECT CASE WHEN note = '' THEN 'gone' ELSE note END FROM chats WHERE channel = ? AND chat = ? AND dead_since <> 0`
+	setVoiceSQL    = `INSERT INTO chats (channel, chat, name, seen_at, voice) VALUES (?, ?, '', 0, ?) ON CONFLICT (channel, chat) DO UPDATE SET voice = excluded.voice`
 	whereaboutsSQL = `SELECT moved_to, dead_since <> 0 FROM chats WHERE channel = ? AND chat = ?`
 
 	endOutOfChatSQL = `UPDATE outbox SET state = 'dead', note = ? WHERE state IN ('new', 'sending') AND channel = ? AND chat = ?`
