@@ -117,6 +117,13 @@ func (r *report) modelIn(ctx context.Context, chat string) (string, settings.Mod
 	return r.config.Settings().Models.For(chosen)
 }
 
+// sees reports whether the model of a chat sees pictures, or may.
+func (e *Engine) sees(ctx context.Context, chat string) bool {
+	name, m := e.report.modelIn(ctx, chat)
+	yes, known := e.report.models.Sees(ctx, model.Candidate{Name: name, Model: m})
+	return name != "" && (yes || !known)
+}
+
 // session returns the current session of an address.
 func (r *report) session(ctx context.Context, a gateway.Address) (s store.Session, err error) {
 	err = r.store.Read(ctx, func(tx *store.Tx) (err error) {

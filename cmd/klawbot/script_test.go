@@ -47,7 +47,8 @@ func TestMain(m *testing.M) {
 //	lookfor REGEXP FILE    wait until the file matches
 //	waitstatus REGEXP      wait until klawbot status matches
 //	attach USER [CHAT] KIND FILE [TEXT]   a person sends a file: document, photo, voice, audio, sticker.
-//	                       A FILE like 30x20.png is drawn when it is not there
+//	                       A FILE like 30x20.png is drawn when it is not there. forward before KIND: somebody
+//	                       else made it; long: it lasts 3 hours
 //	album USER [CHAT] FILE... TEXT   a person sends photos as one album, with TEXT below the second
 //	seen REGEXP            the last request to the model matches, pictures as "<black 30x20>"
 //	called METHOD N        wait until Telegram's method was called N times; "file" is a download
