@@ -1,11 +1,8 @@
 package localmodel
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,29 +37,6 @@ func Find(dataDir, program, name string) (found, weights string) {
 	}
 	weights = filepath.Join(folder, name, "model.gguf")
 	return program, weights
-}
-
-// CheckWeights says whether a file is a whole GGUF file, as far as its head tells.
-func CheckWeights(file string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is not here; get a model with: klawbot assets pull --llm NAME", file)
-		}
-		return err
-	}
-	defer f.Close()
-	var head struct {
-		Magic   [4]byte
-		Version uint32
-		Tensors uint64
-		Keys    uint64
-	}
-	err = binary.Read(f, binary.LittleEndian, &head)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || err == nil && string(head.Magic[:]) != "GGUF" {
-		return fmt.Errorf("%s is no GGUF file", file)
-	}
-	return err
 }
 
 // lowMemory is the share of the memory below which an idle model is unloaded.
