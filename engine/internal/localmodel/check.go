@@ -21,6 +21,9 @@ func Check(program, weights string) error {
 	return CheckWeights(weights)
 }
 
+// pulledWeights is the file of a model that was pulled, in a folder with its name.
+const pulledWeights = "model.gguf"
+
 // Find finds the program and the weights of a model: of a name that was pulled, or of
 // the path of a GGUF file. What is not there is empty, or the path where it should be.
 func Find(dataDir, program, name string) (found, weights string) {
@@ -35,7 +38,7 @@ func Find(dataDir, program, name string) (found, weights string) {
 	if strings.HasSuffix(name, ".gguf") {
 		return program, name
 	}
-	weights = filepath.Join(folder, name, "model.gguf")
+	weights = filepath.Join(folder, name, pulledWeights)
 	return program, weights
 }
 

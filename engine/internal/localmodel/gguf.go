@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // errNotGGUF says that a file has another format.
@@ -19,7 +20,7 @@ func CheckWeights(file string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is not here; get a model with: klawbot assets pull --llm NAME", file)
+			return missing(file)
 		}
 		return err
 	}
@@ -41,6 +42,15 @@ func CheckWeights(file string) error {
 		return fmt.Errorf("%s is no whole GGUF file (%d of %d bytes); pull it again", file, has, needs)
 	}
 	return nil
+}
+
+// missing says how to get weights that are not there. Those that were pulled have the name
+// of their model as a folder.
+func missing(file string) error {
+	if name := filepath.Base(filepath.Dir(file)); filepath.Base(file) == pulledWeights {
+		return fmt.Errorf("model %q is not here; get it with: klawbot assets pull --llm %s", name, name)
+	}
+	return fmt.Errorf("%s is not here; get a model with: klawbot assets pull --llm NAME", file)
 }
 
 // gguf reads the head of a GGUF file; see docs/gguf.md of ggml.
