@@ -118,9 +118,9 @@ func (r *report) modelIn(ctx context.Context, chat string) (string, settings.Mod
 }
 
 // sees reports whether the model of a chat sees pictures, or may.
-func (e *Engine) sees(ctx context.Context, chat string) bool {
-	name, m := e.report.modelIn(ctx, chat)
-	yes, known := e.report.models.Sees(ctx, model.Candidate{Name: name, Model: m})
+func (r *report) sees(ctx context.Context, chat string) bool {
+	name, m := r.modelIn(ctx, chat)
+	yes, known := r.models.Sees(ctx, model.Candidate{Name: name, Model: m})
 	return name != "" && (yes || !known)
 }
 
