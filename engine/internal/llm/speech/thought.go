@@ -52,7 +52,7 @@ func (s *scanner) openThought() {
 		s.ponder("\n\n")
 	}
 	s.thought.Reset()
-	s.mode, s.plain, s.doubtful = inThought, "", 0
+	s.mode, s.plain, s.doubtful = inThought, false, 0
 	s.seen.thinker = true
 }
 
@@ -80,7 +80,7 @@ func (s *scanner) openPlain() (taken, more bool) {
 		}
 		s.take(len(channel))
 		s.openThought()
-		s.plain = "assistantfinal"
+		s.plain = true
 		return true, false
 	}
 	return false, false
@@ -88,7 +88,7 @@ func (s *scanner) openPlain() (taken, more bool) {
 
 // think takes in thinking up to its end.
 func (s *scanner) think() bool {
-	if s.plain != "" {
+	if s.plain {
 		return s.thinkPlainly()
 	}
 	i := strings.IndexAny(s.held, "<[◁")
@@ -183,19 +183,46 @@ func (s *scanner) leaveThought() {
 	s.mode, s.out.after, s.out.block, s.doubtful = inText, true, true, 0
 }
 
+// plainChannels begin a channel whose tokens were taken away.
+var plainChannels = []string{"assistantfinal", "assistantcommentary", "assistantanalysis"}
+
+// plainChannel finds the next channel without its tokens in the first n bytes, in all for
+// -1. The name is empty when too little is held to tell; at is behind them where none begins.
+func (s *scanner) plainChannel(n int) (at int, name string) {
+	if n < 0 {
+		n = len(s.held)
+	}
+	for at = range n {
+		for _, channel := range plainChannels {
+			yes, maybe := begins(s.held[at:], channel)
+			switch {
+			case yes:
+				return at, channel
+			case maybe && !s.final:
+				return at, ""
+			}
+		}
+	}
+	return n, ""
+}
+
+// openChannel begins a channel whose tokens were taken away.
+func (s *scanner) openChannel(name string) {
+	s.take(len(name))
+	if name == "assistantanalysis" {
+		s.openThought()
+		s.plain = true
+		return
+	}
+	s.leaveThought()
+}
+
 // thinkPlainly takes in thinking up to plain words for its end.
 func (s *scanner) thinkPlainly() bool {
-	if i := strings.Index(s.held, s.plain); i >= 0 {
-		s.thinks(i)
-		s.take(len(s.plain))
-		s.leaveThought()
+	at, channel := s.plainChannel(-1)
+	if at == 0 && channel != "" {
+		s.openChannel(channel)
 		return true
 	}
-	if n := len(s.held) - len(s.plain); n > 0 && !s.final {
-		return s.thinks(n)
-	}
-	if s.final {
-		return s.thinks(len(s.held))
-	}
-	return false
+	return s.thinks(at)
 }
