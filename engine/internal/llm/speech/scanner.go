@@ -181,9 +181,9 @@ func (s *scanner) text() bool {
 	}
 	i := strings.IndexAny(s.held, "<[◁【`{\n")
 	if s.plain {
-		switch at, channel := s.plainChannel(i); {
-		case at == 0 && channel != "":
-			s.openChannel(channel)
+		switch at, name := (bare{s}).channel(i); {
+		case at == 0 && name != "":
+			bare{s}.begin(name)
 			return true
 		case at == 0 && i != 0:
 			return false
@@ -293,7 +293,7 @@ func (s *scanner) lineStart() (taken, more bool) {
 		}
 	case 'a':
 		if s.out.line == "" && !s.out.said {
-			return s.openPlain()
+			return bare{s}.open()
 		}
 	case 'f', 't', 'c':
 		return s.openNamed()

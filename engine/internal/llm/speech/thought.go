@@ -2,7 +2,6 @@ package speech
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -56,40 +55,10 @@ func (s *scanner) openThought() {
 	s.seen.thinker = true
 }
 
-// openPlain begins thinking of a server that takes the tokens of channels away.
-func (s *scanner) openPlain() (taken, more bool) {
-	for _, role := range []string{"assistantfinal", "assistant\n"} {
-		if yes, maybe := begins(s.held, role); yes {
-			s.take(len(role))
-			s.out.after = true
-			return true, false
-		} else if maybe {
-			return false, true
-		}
-	}
-	for _, channel := range []string{"analysis", "assistantanalysis"} {
-		yes, maybe := begins(s.held, channel)
-		if !yes && maybe {
-			return false, true
-		} else if !yes {
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s.held[len(channel):])
-		if n == 0 || !unicode.IsUpper(r) {
-			return false, n == 0
-		}
-		s.take(len(channel))
-		s.openThought()
-		s.plain = true
-		return true, false
-	}
-	return false, false
-}
-
 // think takes in thinking up to its end.
 func (s *scanner) think() bool {
 	if s.plain {
-		return s.thinkPlainly()
+		return bare{s}.think()
 	}
 	i := strings.IndexAny(s.held, "<[◁")
 	if i < 0 {
@@ -181,48 +150,4 @@ func (s *scanner) leaveThought() {
 		s.ponder(s.thought.String())
 	}
 	s.mode, s.out.after, s.out.block, s.doubtful = inText, true, true, 0
-}
-
-// plainChannels begin a channel whose tokens were taken away.
-var plainChannels = []string{"assistantfinal", "assistantcommentary", "assistantanalysis"}
-
-// plainChannel finds the next channel without its tokens in the first n bytes, in all for
-// -1. The name is empty when too little is held to tell; at is behind them where none begins.
-func (s *scanner) plainChannel(n int) (at int, name string) {
-	if n < 0 {
-		n = len(s.held)
-	}
-	for at = range n {
-		for _, channel := range plainChannels {
-			yes, maybe := begins(s.held[at:], channel)
-			switch {
-			case yes:
-				return at, channel
-			case maybe && !s.final:
-				return at, ""
-			}
-		}
-	}
-	return n, ""
-}
-
-// openChannel begins a channel whose tokens were taken away.
-func (s *scanner) openChannel(name string) {
-	s.take(len(name))
-	if name == "assistantanalysis" {
-		s.openThought()
-		s.plain = true
-		return
-	}
-	s.leaveThought()
-}
-
-// thinkPlainly takes in thinking up to plain words for its end.
-func (s *scanner) thinkPlainly() bool {
-	at, channel := s.plainChannel(-1)
-	if at == 0 && channel != "" {
-		s.openChannel(channel)
-		return true
-	}
-	return s.thinks(at)
 }
