@@ -1,0 +1,208 @@
+// Package desk is what the web page reads and does: the store, the settings, the
+// schedules, the memory and the approvals of a running bot, in the plain structs of
+// gateway/web. Each act is the one that a command in a chat or a terminal does. It sends
+// nothing and keeps nothing of its own.
+package desk
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"klawbot/engine/health"
+	"klawbot/engine/internal/approval"
+	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/schedule"
+	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/stranger"
+	"klawbot/engine/settings"
+	"klawbot/gateway"
+	"klawbot/gateway/web"
+	"klawbot/internal/redact"
+	"klawbot/tools"
+	"klawbot/tools/job"
+	"klawbot/tools/self"
+)
+
+// Around is what lies around the engine. Each function may be nil: the bot was built
+// without that part.
+type Around struct {
+	// Allowed are the chats on the allow list. Allow and Deny change it, at once and for
+	// good; Fixed says why it cannot be changed, nil when it can.
+	Allowed     func() []gateway.ChatID
+	Allow, Deny func(gateway.ChatID) error
+	Fixed       func() error
+	// Marks say how the parts of the bot are. They may take a while.
+	Marks func(context.Context) []health.Finding
+	// Log returns the newest records of the log, the newest first.
+	Log func() []web.LogLine
+}
+
+// Config is what New needs. All of it is required, but what is in Around.
+type Config struct {
+	Store     *store.Store
+	Settings  func() settings.Settings
+	Status    func(context.Context) (health.Status, error)
+	Schedules *schedule.Editor
+	Memory    *recall.Memory
+	Executor  *tools.Executor
+	Strangers *stranger.Strangers
+	// Configuration is what the tool config changes; nil for none.
+	Configuration self.Configuration
+	// Reach asks a model's server whether it knows the model.
+	Reach  func(context.Context, settings.Model) error
+	Redact *redact.Set
+	Around Around
+	Logger *slog.Logger
+}
+
+var _ web.ControlDesk = (*Desk)(nil)
+
+// Desk is the engine's side of the page.
+type Desk struct {
+	Config
+	approvals approval.Record
+	marks     later[[]health.Finding]
+	reached   later[map[string]string]
+}
+
+// New returns a Desk.
+func New(c Config) *Desk {
+	d := &Desk{Config: c, approvals: approval.Record{Store: c.Store}}
+	d.marks.get = func(ctx context.Context) []health.Finding {
+		if c.Around.Marks == nil {
+			return nil
+		}
+		return c.Around.Marks(ctx)
+	}
+	d.reached.get = d.reach
+	return d
+}
+
+// owner is the caller of what the page does. Like a command in a terminal it belongs to
+// no chat and may see and change all.
+func owner() tools.Call { return tools.Call{Origin: tools.OriginPerson, Owner: true} }
+
+func (d *Desk) zone() *time.Location { return d.Settings().Zone() }
+
+// in is a time in the zone of the bot; the zero time stays what it is.
+func (d *Desk) in(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.In(d.zone())
+}
+
+// said is a refusal in the words for people, or the error as it is.
+func said(err error) error {
+	refused, ok := errors.AsType[*tools.Refusal](err)
+	switch {
+	case ok && refused.Kind == tools.NotFound, errors.Is(err, store.ErrNotFound):
+		return web.ErrNotFound
+	case ok:
+		return web.Say(refused.Text)
+	}
+	return err
+}
+
+// Overview says how the bot is.
+func (d *Desk) Overview(ctx context.Context) (o web.Overview, err error) {
+	s, err := d.Status(ctx)
+	if err != nil {
+		return o, err
+	}
+	o = web.Overview{
+		Version: s.Version, Uptime: s.Uptime, Faults: s.Faults, Model: s.Model,
+		Calls: s.Usage.Calls, Tokens: s.Usage.InputTokens + s.Usage.OutputTokens + s.Usage.EstimatedTokens,
+		CostUSD: s.Usage.CostUSD, Unpriced: s.Usage.UnpricedCalls, BudgetUSD: d.Settings().Models.Budget.PerDayUSD,
+		Running: s.Running, Inbox: s.Inbox.Waiting, Outbox: s.Outbox.Waiting, Waiting: d.in(s.Inbox.Oldest),
+		BackupAt: d.in(s.Backup.At), BackupFault: s.Backup.Fault, Database: s.Database.State, DatabaseBytes: s.Database.Bytes,
+		Knocked: len(s.Knocked), Muted: s.Muted,
+	}
+	for _, f := range d.marks.now(ctx) {
+		o.Marks = append(o.Marks, web.Mark{State: string(f.State), Name: f.Name, Text: f.Text, Fix: f.Fix})
+	}
+	o.Next, err = d.next(ctx)
+	return o, err
+}
+
+// planned is how many schedules the overview names.
+const planned = 3
+
+// next are the schedules that are due next.
+func (d *Desk) next(ctx context.Context) ([]web.Schedule, error) {
+	all, err := d.Schedules.List(ctx, owner())
+	var due []job.Schedule
+	for _, s := range all {
+		if len(s.Next) == 0 {
+			continue
+		}
+		i := 0
+		for i < len(due) && !due[i].Next[0].After(s.Next[0]) {
+			i++
+		}
+		due = append(due[:i], append([]job.Schedule{s}, due[i:]...)...)
+	}
+	list := make([]web.Schedule, min(len(due), planned))
+	for i := range list {
+		list[i] = d.schedule(due[i])
+		list[i].Next[0] = d.in(list[i].Next[0])
+	}
+	return list, err
+}
+
+// ListLog returns the newest records of a level or above.
+func (d *Desk) ListLog(_ context.Context, level string) ([]web.LogLine, error) {
+	if d.Around.Log == nil {
+		return nil, nil
+	}
+	least := slog.LevelDebug
+	if level != "" {
+		if err := least.UnmarshalText([]byte(level)); err != nil {
+			least = slog.LevelDebug
+		}
+	}
+	var kept []web.LogLine
+	for _, l := range d.Around.Log() {
+		var is slog.Level
+		if is.UnmarshalText([]byte(l.Level)) == nil && is < least {
+			continue
+		}
+		l.At = d.in(l.At)
+		kept = append(kept, l)
+	}
+	return kept, nil
+}
+
+// ListSettings lists the configuration, secrets masked.
+func (d *Desk) ListSettings(context.Context) ([]web.Setting, error) {
+	if d.Configuration == nil {
+		return nil, nil
+	}
+	entries := d.Configuration.Entries()
+	all := make([]web.Setting, len(entries))
+	for i, e := range entries {
+		all[i] = web.Setting{Key: e.Key, Value: e.Value, Settable: e.Settable}
+	}
+	return all, nil
+}
+
+// SetSetting changes a setting as the tool config does.
+func (d *Desk) SetSetting(_ context.Context, key, value string) error {
+	if d.Configuration == nil {
+		return web.ErrNotFound
+	}
+	err := d.Configuration.Set(key, value)
+	if err == nil {
+		d.Logger.Info("setting changed", "key", key, "by", byPage)
+	}
+	return said(err)
+}
+
+// byPage names who did something in the log.
+const byPage = "web page"
+
+// line is a text in one line.
+func line(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,223 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ControlDesk is what the pages beside the chat read and do. The times of what it returns
+// are in the zone in which they are to be shown. Of an error that is no *SaidError the
+// page shows nothing.
+type ControlDesk interface {
+	StatusDesk
+	TalksDesk
+	SchedulesDesk
+	MemoryDesk
+	ApprovalsDesk
+	ToolsDesk
+	PeopleDesk
+	ModelsDesk
+	SettingsDesk
+	LogsDesk
+}
+
+// ErrNotFound: what is asked for is not there.
+var ErrNotFound = errors.New("not found")
+
+// SaidError is an error for people.
+type SaidError struct{ Text string }
+
+func (e *SaidError) Error() string { return e.Text }
+
+// Say returns an error whose text the page shows.
+func Say(text string) error { return &SaidError{text} }
+
+// control is a page beside the chat: what it shows and what its forms do.
+type control struct {
+	// pattern is its address, file its template.
+	pattern, file string
+	show          func(q *request) (any, error)
+	acts          []act
+}
+
+// act is a form of a page.
+type act struct {
+	pattern string
+	// do returns where to go; see done.
+	do func(q *request) (to string, err error)
+}
+
+// controlPages are the pages beside the chat.
+var controlPages = slices.Concat(
+	statusPage.pages(), talksPage.pages(), talkPage.pages(), schedulesPage.pages(), schedulePage.pages(), memoryPage.pages(),
+	approvalsPage.pages(), toolsPage.pages(), peoplePage.pages(), modelsPage.pages(), settingsPage.pages(), logsPage.pages(),
+)
+
+// pages are the page and its forms, for the router.
+func (c control) pages() []page {
+	all := []page{{"GET " + c.pattern, func(q *request) error {
+		f := filled{}
+		if what := q.r.URL.Query().Get("done"); known("done." + what) {
+			f.Done = what
+		}
+		f.Undo, _ = strconv.ParseInt(q.r.URL.Query().Get("undo"), 10, 64) // none is 0
+		return c.fill(q, f)
+	}}}
+	for _, a := range c.acts {
+		all = append(all, page{"POST " + a.pattern, func(q *request) error { return c.act(q, a) }})
+	}
+	return all
+}
+
+// act does what a form asks for. A form that is refused comes back with the reason.
+func (c control) act(q *request, a act) error {
+	if err := q.r.ParseForm(); err != nil {
+		return c.fill(q, filled{Fault: q.t("error.form")})
+	}
+	to, err := a.do(q)
+	var refused *SaidError
+	switch {
+	case err == nil:
+		return q.back(to)
+	case errors.As(err, &refused):
+		return c.fill(q, filled{Fault: refused.Text, Form: q.r.PostForm})
+	case errors.Is(err, ErrNotFound):
+		return c.fill(q, filled{Fault: q.t("error.gone")})
+	}
+	return err
+}
+
+// filled is what a template of a page gets.
+type filled struct {
+	Data any
+	// Done is the word for what the last form did, Undo the change that it made.
+	Done string
+	Undo int64
+	// Fault is why a form did nothing.
+	Fault string
+	// Form is what was sent with it, to be sent again.
+	Form url.Values
+}
+
+// fill answers with the page.
+func (c control) fill(q *request, f filled) (err error) {
+	if f.Data, err = c.show(q); err != nil {
+		return err
+	}
+	return q.show(c.file, f)
+}
+
+// controlFunctions are what the templates may call besides t.
+func controlFunctions(language string) template.FuncMap {
+	return template.FuncMap{
+		"has":   known,
+		"when":  func(at time.Time) string { return when(language, at) },
+		"iso":   func(at time.Time) string { return at.Format(time.RFC3339) },
+		"took":  func(d time.Duration) string { return took(language, d) },
+		"usd":   usd,
+		"bytes": megabytes,
+		"num":   number,
+		"path":  url.PathEscape,
+		"brief": brief,
+	}
+}
+
+// known reports whether there is a text.
+func known(key string) bool { _, is := controlTexts[key]; return is }
+
+// done is an address with what was done.
+func done(path, what string) string {
+	mark := "?"
+	if strings.Contains(path, "?") {
+		mark = "&"
+	}
+	return path + mark + "done=" + url.QueryEscape(what)
+}
+
+// numbered reads a number from the path of a request.
+func numbered(r *http.Request, name string) (int64, error) {
+	n, err := strconv.ParseInt(r.PathValue(name), 10, 64)
+	if err != nil || n <= 0 {
+		return 0, ErrNotFound
+	}
+	return n, nil
+}
+
+// when is a time for people: today's on the clock, others with their day.
+func when(language string, at time.Time) string {
+	if at.IsZero() {
+		return "–"
+	}
+	now := time.Now().In(at.Location())
+	clock := at.Format("15:04")
+	if at.Second() != 0 && at.Sub(now).Abs() < time.Minute {
+		clock = at.Format("15:04:05")
+	}
+	switch at.Format(time.DateOnly) {
+	case now.Format(time.DateOnly):
+		return word(language, "time.today", clock)
+	case now.AddDate(0, 0, 1).Format(time.DateOnly):
+		return word(language, "time.tomorrow", clock)
+	case now.AddDate(0, 0, -1).Format(time.DateOnly):
+		return word(language, "time.yesterday", clock)
+	}
+	return at.Format("2006-01-02 15:04")
+}
+
+// took is a time that something took, with one unit.
+func took(language string, d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return word(language, "time.ms", d.Milliseconds())
+	case d < time.Minute:
+		return word(language, "time.s", int(d.Seconds()))
+	case d < time.Hour:
+		return word(language, "time.min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return word(language, "time.h", int(d.Hours()))
+	}
+	return word(language, "time.d", int(d.Hours()/24))
+}
+
+// mostBrief is how long a text may be that stands for a longer one.
+const mostBrief = 140
+
+// brief is the first sentence of a text, or what fits of it.
+func brief(text string) string {
+	first, _, cut := strings.Cut(strings.TrimSpace(text), "\n")
+	if sentence, _, more := strings.Cut(first, ". "); more {
+		first, cut = sentence+".", true
+	}
+	if runes := []rune(first); len(runes) > mostBrief {
+		return string(runes[:mostBrief]) + "…"
+	}
+	if cut {
+		return first
+	}
+	return text
+}
+
+func usd(amount float64) string {
+	if amount >= 1 || amount == 0 {
+		return fmt.Sprintf("$%.2f", amount)
+	}
+	return fmt.Sprintf("$%.4f", amount)
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+
+// number writes a number with thin spaces between thousands.
+func number(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0 && n >= 10000; i -= 3 {
+		text = text[:i] + "\u202f" + text[i:]
+	}
+	return text
+}
