@@ -28,9 +28,6 @@ type ControlDesk interface {
 	LogsDesk
 }
 
-// ErrNotFound: what is asked for is not there.
-var ErrNotFound = errors.New("not found")
-
 // SaidError is an error for people.
 type SaidError struct{ Text string }
 
@@ -62,16 +59,16 @@ var controlPages = slices.Concat(
 
 // pages are the page and its forms, for the router.
 func (c control) pages() []page {
-	all := []page{{"GET " + c.pattern, func(q *request) error {
+	all := []page{{pattern: "GET " + c.pattern, serve: func(q *request) error {
 		f := filled{}
 		if what := q.r.URL.Query().Get("done"); known("done." + what) {
 			f.Done = what
 		}
 		f.Undo, _ = strconv.ParseInt(q.r.URL.Query().Get("undo"), 10, 64) // none is 0
-		return c.fill(q, f)
+		return c.fill(q, http.StatusOK, f)
 	}}}
 	for _, a := range c.acts {
-		all = append(all, page{"POST " + a.pattern, func(q *request) error { return c.act(q, a) }})
+		all = append(all, page{pattern: "POST " + a.pattern, serve: func(q *request) error { return c.act(q, a) }})
 	}
 	return all
 }
@@ -79,7 +76,7 @@ func (c control) pages() []page {
 // act does what a form asks for. A form that is refused comes back with the reason.
 func (c control) act(q *request, a act) error {
 	if err := q.r.ParseForm(); err != nil {
-		return c.fill(q, filled{Fault: q.t("error.form")})
+		return errors.Join(err, errBad) // a body that is too long has a page of its own
 	}
 	to, err := a.do(q)
 	var refused *SaidError
@@ -87,9 +84,9 @@ func (c control) act(q *request, a act) error {
 	case err == nil:
 		return q.back(to)
 	case errors.As(err, &refused):
-		return c.fill(q, filled{Fault: refused.Text, Form: q.r.PostForm})
+		return c.fill(q, http.StatusUnprocessableEntity, filled{Fault: refused.Text, Form: q.r.PostForm})
 	case errors.Is(err, ErrNotFound):
-		return c.fill(q, filled{Fault: q.t("error.gone")})
+		return c.fill(q, http.StatusUnprocessableEntity, filled{Fault: q.t("error.gone")})
 	}
 	return err
 }
@@ -107,11 +104,11 @@ type filled struct {
 }
 
 // fill answers with the page.
-func (c control) fill(q *request, f filled) (err error) {
+func (c control) fill(q *request, code int, f filled) (err error) {
 	if f.Data, err = c.show(q); err != nil {
 		return err
 	}
-	return q.show(c.file, f)
+	return q.showAs(code, c.file, f)
 }
 
 // controlFunctions are what the templates may call besides t.
@@ -119,10 +116,8 @@ func controlFunctions(language string) template.FuncMap {
 	return template.FuncMap{
 		"has":   known,
 		"when":  func(at time.Time) string { return when(language, at) },
-		"iso":   func(at time.Time) string { return at.Format(time.RFC3339) },
 		"took":  func(d time.Duration) string { return took(language, d) },
 		"usd":   usd,
-		"bytes": megabytes,
 		"num":   number,
 		"path":  url.PathEscape,
 		"brief": brief,
@@ -162,11 +157,11 @@ func when(language string, at time.Time) string {
 	}
 	switch at.Format(time.DateOnly) {
 	case now.Format(time.DateOnly):
-		return word(language, "time.today", clock)
+		return say(language, "time.today", clock)
 	case now.AddDate(0, 0, 1).Format(time.DateOnly):
-		return word(language, "time.tomorrow", clock)
+		return say(language, "time.tomorrow", clock)
 	case now.AddDate(0, 0, -1).Format(time.DateOnly):
-		return word(language, "time.yesterday", clock)
+		return say(language, "time.yesterday", clock)
 	}
 	return at.Format("2006-01-02 15:04")
 }
@@ -175,15 +170,15 @@ func when(language string, at time.Time) string {
 func took(language string, d time.Duration) string {
 	switch {
 	case d < time.Second:
-		return word(language, "time.ms", d.Milliseconds())
+		return say(language, "time.ms", d.Milliseconds())
 	case d < time.Minute:
-		return word(language, "time.s", int(d.Seconds()))
+		return say(language, "time.s", int(d.Seconds()))
 	case d < time.Hour:
-		return word(language, "time.min", int(d.Minutes()))
+		return say(language, "time.min", int(d.Minutes()))
 	case d < 48*time.Hour:
-		return word(language, "time.h", int(d.Hours()))
+		return say(language, "time.h", int(d.Hours()))
 	}
-	return word(language, "time.d", int(d.Hours()/24))
+	return say(language, "time.d", int(d.Hours()/24))
 }
 
 // mostBrief is how long a text may be that stands for a longer one.
@@ -210,8 +205,6 @@ func usd(amount float64) string {
 	}
 	return fmt.Sprintf("$%.4f", amount)
 }
-
-func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 // number writes a number with thin spaces between thousands.
 func number(n int) string {

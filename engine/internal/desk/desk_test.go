@@ -195,8 +195,8 @@ func (o *office) post(path string, form ...string) string {
 		values.Set(form[i], form[i+1])
 	}
 	status, to, page := o.ask(http.MethodPost, path, values)
-	if status == http.StatusOK {
-		return page // the form came back
+	if status == http.StatusUnprocessableEntity {
+		return page // the form came back with the reason
 	}
 	if status != http.StatusSeeOther {
 		o.t.Fatalf("POST %s: %d %s", path, status, page)
