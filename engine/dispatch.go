@@ -216,7 +216,7 @@ func (e *Engine) enqueue(ctx context.Context, it item) {
 	switch {
 	case away:
 		text = e.say(locale.OwnerFirst)
-	case asked && it.row.Address.Chat.Local():
+	case asked && !e.gateway.Buttons(it.row.Address.Chat):
 		text = e.say(locale.AnswerFirst)
 	case asked:
 		text = e.say(locale.ButtonFirst)

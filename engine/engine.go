@@ -197,6 +197,8 @@ const (
 	changesKept = 30 * 24 * time.Hour
 	// strangersKept is how long unknown senders are remembered.
 	strangersKept = 30 * 24 * time.Hour
+	// webKept is how long the chat of the web page is shown.
+	webKept = 366 * 24 * time.Hour
 	// usageKept is how long single model calls are kept.
 	usageKept = 90 * 24 * time.Hour
 )
@@ -281,6 +283,8 @@ func prune(tx *store.Tx) error {
 		{store.AgedJobs, run.Kept},
 		{store.AgedChanges, changesKept},
 		{store.AgedStrangers, strangersKept},
+		{store.AgedWeb, webKept},
+		{store.AgedBrowsers, webKept},
 	} {
 		if _, err := tx.Prune(old.rows, time.Now().Add(-old.kept)); err != nil {
 			return err
