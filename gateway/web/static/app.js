@@ -55,7 +55,7 @@
   const pending = []; // what was said and is not stored yet, in order
 
   // Messages stand in the order of their ids.
-  const number = el => el.id ? Number(el.id.slice(1)) : Infinity;
+  const number = el => el.classList.contains('pending') ? Infinity : Number(el.id.slice(1)) || -1;
   function place(m) {
     const stay = atEnd();
     const old = $('m' + m.id);
