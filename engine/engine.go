@@ -26,6 +26,7 @@ import (
 	"klawbot/engine/internal/backup"
 	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/command"
+	"klawbot/engine/internal/desk"
 	"klawbot/engine/internal/eyes"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
@@ -94,6 +95,7 @@ type Engine struct {
 	plans     plans
 	backups   *backup.Backups
 	report    *report
+	desk      *desk.Chat
 }
 
 var (
@@ -178,8 +180,12 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Questions: e.questions, Outbox: e.outbox, Executor: set.Executor, Redact: c.Redact, Pictures: seen,
 	})
 	e.commands = e.newCommands(files)
+	e.desk = &desk.Chat{Store: st, Files: kept, Settings: c.Settings, Deaf: e.media.Deaf}
 	return e, nil
 }
+
+// Desk is what the web page reads and does.
+func (e *Engine) Desk() *desk.Chat { return e.desk }
 
 // The end of Run: how long running turns may take to finish, and how long what
 // they said may take to leave.
@@ -198,6 +204,8 @@ const (
 	changesKept = 30 * 24 * time.Hour
 	// strangersKept is how long unknown senders are remembered.
 	strangersKept = 30 * 24 * time.Hour
+	// webKept is how long the chat of the web page is shown.
+	webKept = 366 * 24 * time.Hour
 	// usageKept is how long single model calls are kept.
 	usageKept = 90 * 24 * time.Hour
 )
@@ -282,6 +290,8 @@ func prune(tx *store.Tx) error {
 		{store.AgedJobs, run.Kept},
 		{store.AgedChanges, changesKept},
 		{store.AgedStrangers, strangersKept},
+		{store.AgedWeb, webKept},
+		{store.AgedBrowsers, webKept},
 	} {
 		if _, err := tx.Prune(old.rows, time.Now().Add(-old.kept)); err != nil {
 			return err

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/internal/clip"
 	"klawbot/internal/redact"
 	"klawbot/whitelist"
 )
@@ -73,6 +74,13 @@ type Typer interface {
 	Typing(ctx context.Context, to Address) error
 }
 
+// Worker is a Channel that can show what the bot is doing.
+type Worker interface {
+	// Work says what the bot does for a chat from now on, until the next call. It is
+	// shown at once or not at all, and stored nowhere: it never waits for a reader.
+	Work(ctx context.Context, to Address, w Work) error
+}
+
 // Pacer is a Channel that must not send too fast. Taking the place first lets the
 // sender write down that it sends only when it does.
 type Pacer interface {
@@ -93,6 +101,13 @@ type Starter interface {
 type Answerer interface {
 	// Answer acknowledges a button press, with a short text to show, or none.
 	Answer(ctx context.Context, query, text string) error
+}
+
+// Keyed is a Channel that shows parts with the same Key once, however often they are sent.
+// It also takes an Edit of a message that it does not have: then it shows it.
+type Keyed interface {
+	// Keyed does nothing.
+	Keyed()
 }
 
 // Drafter is a Channel that can show an answer while it grows without sending a
@@ -354,6 +369,19 @@ func (g *Gateway) Typing(ctx context.Context, to Address) error {
 	return t.Typing(ctx, to)
 }
 
+// maxDetail bounds the detail of Work, in characters.
+const maxDetail = 60
+
+// Work shows what the bot is doing for a listed chat, where the channel can; see Worker.
+func (g *Gateway) Work(ctx context.Context, to Address, w Work) error {
+	s, err := able[Worker](g, to)
+	if err != nil || s == nil {
+		return err
+	}
+	w.Detail = clip.Within(clip.Line(g.secrets.Text(w.Detail), maxDetail), maxDetail)
+	return s.Work(ctx, to, w)
+}
+
 // Draft shows a growing answer in a listed chat, where the channel can; see
 // Drafter.
 func (g *Gateway) Draft(ctx context.Context, to Address, id int64, p Part) error {
@@ -374,6 +402,18 @@ func (g *Gateway) Answer(ctx context.Context, to Address, query, text string) er
 		return err
 	}
 	return a.Answer(ctx, query, g.secrets.Text(text))
+}
+
+// Keyed reports whether a channel shows a part with a Key once, however often it is sent.
+func (g *Gateway) Keyed(channel string) bool {
+	_, ok := g.byName[channel].(Keyed)
+	return ok
+}
+
+// Buttons reports whether a chat has buttons: in a terminal people answer in words.
+func (g *Gateway) Buttons(chat ChatID) bool {
+	_, ok := g.byName[chat.Channel].(Answerer)
+	return ok || !chat.Local()
 }
 
 // masked is a part as it may leave. Most have been rendered without secrets; this is

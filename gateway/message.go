@@ -19,7 +19,7 @@ type ChatID struct {
 // String is the text form that people, models and files see.
 func (c ChatID) String() string { return whitelist.FormatID(c.Channel, c.ID) }
 
-// Local reports whether the chat is on this machine, where people answer in words.
+// Local reports whether the chat is on this machine: whoever writes there owns the bot.
 func (c ChatID) Local() bool { return c.ID == 0 }
 
 // ParseChatID reads the text form. An id without a channel is an error.
@@ -225,12 +225,40 @@ type Part struct {
 	Last bool `json:"last,omitempty"`
 	// Failed says that the answer is an excuse: what was asked failed.
 	Failed bool `json:"failed,omitempty"`
+	// Key is the same each time the part is sent, "" when nothing repeats it; see Keyed.
+	Key string `json:"-"`
 	// Yield lets the part fall when the chat's pace has no room for it now:
 	// placeholders and previews. The error is then SendError{Kind: Busy}.
 	Yield bool `json:"-"`
 	// Paced parts have taken their place with Pace and do not wait again.
 	Paced bool `json:"-"`
 }
+
+// Work is what the bot does right now.
+type Work struct {
+	Kind WorkKind `json:"kind"`
+	// Tool is the name of the tool, with WorkTool and WorkWaiting.
+	Tool string `json:"tool,omitempty"`
+	// Detail is what the tool works on, such as its command: one short line without
+	// secrets, empty when there is nothing to say. It is foreign text.
+	Detail string `json:"detail,omitempty"`
+	// Since is when it began.
+	Since time.Time `json:"since"`
+}
+
+// WorkKind is a kind of work.
+type WorkKind string
+
+// The kinds of work.
+const (
+	// WorkThinking waits for the model.
+	WorkThinking WorkKind = "thinking"
+	WorkTool     WorkKind = "tool"
+	// WorkWaiting waits for a person who decides about the tool.
+	WorkWaiting WorkKind = "waiting"
+	// WorkIdle says that the answer is complete and on its way.
+	WorkIdle WorkKind = "idle"
+)
 
 // Entity formats a range of a Part's text. Offset and Length count UTF-16 code
 // units, as Telegram does.

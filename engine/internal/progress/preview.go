@@ -94,17 +94,21 @@ func failed(err error, kind gateway.Failure) bool {
 func (p *Progress) anotherWhile() <-chan time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tool == "" {
+	r := p.newest()
+	if r == nil {
 		return nil
 	}
-	return time.After(progressEvery - time.Since(p.since)%progressEvery)
+	return time.After(progressEvery - time.Since(r.since)%progressEvery)
 }
 
 // current is what there is to show: the tool that runs for long, else the answer
 // so far.
 func (p *Progress) current(streaming bool) (gateway.Part, bool) {
 	p.mu.Lock()
-	text, tool, how, ran := p.text, p.tool, p.how, time.Since(p.since)
+	text, tool, how, ran := p.text, "", p.how, time.Duration(0)
+	if r := p.newest(); r != nil {
+		tool, ran = r.tool, time.Since(r.since)
+	}
 	p.mu.Unlock()
 	switch {
 	case tool != "" && how != "":

@@ -106,9 +106,10 @@ func TestNothingIsShown(t *testing.T) {
 	var p progress.Progress
 	p.Need()
 	p.Text("text")
-	p.Busy("tool")
+	done := p.Busy("tool", nil)
 	p.Step("half")
 	p.Wait("tool")()
+	done()
 	if state, id := p.Settle(); state != "" || id != 0 {
 		t.Errorf("state %q of message %d", state, id)
 	}

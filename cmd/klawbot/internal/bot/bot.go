@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/configedit"
@@ -24,6 +25,7 @@ import (
 	"klawbot/gateway"
 	"klawbot/gateway/console"
 	"klawbot/gateway/telegram"
+	"klawbot/gateway/web"
 	"klawbot/internal/httpclient"
 	"klawbot/internal/redact"
 	"klawbot/skills"
@@ -34,7 +36,7 @@ import (
 	"klawbot/tools/mcp"
 	"klawbot/tools/plugin"
 	"klawbot/tools/self"
-	"klawbot/tools/web"
+	toolsweb "klawbot/tools/web"
 	template "klawbot/workspace-template"
 )
 
@@ -48,6 +50,8 @@ type Config struct {
 	// Telegram and console say which channels a command wants; telegram is on when
 	// it is configured, too, and the console when either says so.
 	Telegram, Console bool
+	// Web says that a command wants the web page; it is on when it is configured, too.
+	Web bool
 	// SignIn is how a person signs in at an MCP server; empty where that is impossible.
 	SignIn mcp.SignIn
 }
@@ -56,6 +60,8 @@ type Config struct {
 type Bot struct {
 	Config
 	terminals *console.Channel // nil when the console is off
+	page      *web.Channel     // nil when the web page is off
+	desk      atomic.Pointer[web.Desk]
 	box       *box
 	shell     *exec.Shell
 	plugins   *plugin.Host
@@ -137,7 +143,21 @@ func (p *Bot) channels() ([]gateway.Channel, error) {
 		p.terminals = console.New(console.Config{Log: p.Log})
 		all = append(all, p.terminals)
 	}
+	if p.Web || c.Channels.Web.Enabled && p.Telegram {
+		settings := c.Channels.Web.WebSettings()
+		settings.Log, settings.Desk = p.Log, p.atDesk
+		p.page = web.New(settings)
+		all = append(all, p.page)
+	}
 	return all, nil
+}
+
+// atDesk is the engine's side of the web page, nil while the bot starts.
+func (p *Bot) atDesk() web.Desk {
+	if d := p.desk.Load(); d != nil {
+		return *d
+	}
+	return nil
 }
 
 func menu(language string) []telegram.Command {
@@ -149,11 +169,11 @@ func menu(language string) []telegram.Command {
 }
 
 // webTools is what the tools of the web need of the configuration.
-func webTools(l *config.Live, log *slog.Logger) *web.Config {
-	return &web.Config{
+func webTools(l *config.Live, log *slog.Logger) *toolsweb.Config {
+	return &toolsweb.Config{
 		AllowedHosts: func() ([]string, string) { return l.AllowedHosts(log) },
 		MaxBodyBytes: func() int64 { return l.Config().Tools.HTTP.MaxBodyBytes },
-		Search:       func() web.Search { return web.Search(l.Config().Tools.Search) },
+		Search:       func() toolsweb.Search { return toolsweb.Search(l.Config().Tools.Search) },
 		BrowserPath:  func() string { return l.Config().Tools.Browser.Path },
 	}
 }
