@@ -26,7 +26,6 @@ import (
 	"klawbot/engine/internal/backup"
 	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/command"
-	"klawbot/engine/internal/desk"
 	"klawbot/engine/internal/eyes"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
@@ -68,6 +67,8 @@ type Config struct {
 	// is no. Allow puts a chat on the allow list, at once and for good.
 	AskAbout func() bool
 	Allow    func(gateway.ChatID) error
+	// Around is what the web page needs of what lies around the engine.
+	Around Around
 	// Grace is how long running turns may take to finish when Run ends; then
 	// they are parked. 0 means 6 s.
 	Grace time.Duration
@@ -95,7 +96,6 @@ type Engine struct {
 	plans     plans
 	backups   *backup.Backups
 	report    *report
-	desk      *desk.Chat
 }
 
 var (
@@ -180,12 +180,8 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Questions: e.questions, Outbox: e.outbox, Executor: set.Executor, Redact: c.Redact, Pictures: seen,
 	})
 	e.commands = e.newCommands(files)
-	e.desk = &desk.Chat{Store: st, Files: kept, Settings: c.Settings, Deaf: e.media.Deaf}
 	return e, nil
 }
-
-// Desk is what the web page reads and does.
-func (e *Engine) Desk() *desk.Chat { return e.desk }
 
 // The end of Run: how long running turns may take to finish, and how long what
 // they said may take to leave.

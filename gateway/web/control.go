@@ -51,6 +51,9 @@ type act struct {
 	do func(q *request) (to string, err error)
 }
 
+// languages are those of the texts.
+var languages = []string{"en", "ru"}
+
 // controlPages are the pages beside the chat.
 var controlPages = slices.Concat(
 	statusPage.pages(), talksPage.pages(), talkPage.pages(), schedulesPage.pages(), schedulePage.pages(), memoryPage.pages(),

@@ -15,6 +15,7 @@ type Desk interface {
 	Chat
 	Browsers
 	Files
+	ControlDesk
 	// Language is that of the bot, "en" or "ru", and Zone the one of the times that people see.
 	Language() string
 	Zone() *time.Location

@@ -52,6 +52,9 @@ func (c *Channel) Serve(ctx context.Context, accept gateway.Accept) error {
 	return nil
 }
 
+// Handler answers the requests of browsers, for a server of the caller's own.
+func (c *Channel) Handler() http.Handler { return c.site }
+
 func (c *Channel) down(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

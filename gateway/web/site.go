@@ -34,7 +34,7 @@ type page struct {
 }
 
 // pages are all of them; each file has its own.
-var pages = slices.Concat(chatPages, doorPages, assetPages)
+var pages = slices.Concat(chatPages, doorPages, controlPages, assetPages)
 
 // site is the handler: Host, headers, origin, browser, page, in this order.
 type site struct {
@@ -331,7 +331,7 @@ func (v *views) page(name string) (*template.Template, error) {
 		"stamp": func(at time.Time) string { return stamp(at.In(v.zone), time.Now().In(v.zone)) },
 		"iso":   func(at time.Time) string { return at.In(v.zone).Format(time.RFC3339) },
 		"size":  sizeOf, "bar": func() []entry { return bar }, "html": v.markup, "version": assetVersion,
-	}).ParseFS(files, "pages/layout.html", "pages/"+name+".html")
+	}).Funcs(controlFunctions(v.lang)).ParseFS(files, "pages/layout.html", "pages/control.html", "pages/"+name+".html")
 	if err != nil {
 		return nil, fmt.Errorf("page %s: %w", name, err)
 	}

@@ -9,7 +9,7 @@ import (
 type texts map[string][2]string
 
 // all are the texts of all pages; each file has its own.
-var allTexts = join(commonTexts, chatTexts)
+var allTexts = join(commonTexts, chatTexts, controlTexts)
 
 func join(parts ...texts) texts {
 	all := texts{}

@@ -1,4 +1,3 @@
-// Package desk is the engine's side of the web page: what its pages read and do.
 package desk
 
 import (
@@ -26,8 +25,6 @@ type Chat struct {
 	// Deaf reports whether the bot can't turn speech into text.
 	Deaf func() bool
 }
-
-var _ web.Desk = (*Chat)(nil)
 
 // Language is that of the bot.
 func (c *Chat) Language() string { return c.Settings().Language }

@@ -1,4 +1,4 @@
-// Package desk is what the web page reads and does: the store, the settings, the
+// Package desk is the engine's side of the web page, what its pages read and do: the store, the settings, the
 // schedules, the memory and the approvals of a running bot, in the plain structs of
 // gateway/web. Each act is the one that a command in a chat or a terminal does. It sends
 // nothing and keeps nothing of its own.
@@ -42,8 +42,7 @@ type Around struct {
 
 // Config is what New needs. All of it is required, but what is in Around.
 type Config struct {
-	Store     *store.Store
-	Settings  func() settings.Settings
+	Chat      *Chat
 	Status    func(context.Context) (health.Status, error)
 	Schedules *schedule.Editor
 	Memory    *recall.Memory
@@ -58,10 +57,11 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-var _ web.ControlDesk = (*Desk)(nil)
+var _ web.Desk = (*Desk)(nil)
 
 // Desk is the engine's side of the page.
 type Desk struct {
+	*Chat
 	Config
 	approvals approval.Record
 	marks     later[[]health.Finding]
@@ -70,7 +70,7 @@ type Desk struct {
 
 // New returns a Desk.
 func New(c Config) *Desk {
-	d := &Desk{Config: c, approvals: approval.Record{Store: c.Store}}
+	d := &Desk{Chat: c.Chat, Config: c, approvals: approval.Record{Store: c.Chat.Store}}
 	d.marks.get = func(ctx context.Context) []health.Finding {
 		if c.Around.Marks == nil {
 			return nil
@@ -85,14 +85,12 @@ func New(c Config) *Desk {
 // no chat and may see and change all.
 func owner() tools.Call { return tools.Call{Origin: tools.OriginPerson, Owner: true} }
 
-func (d *Desk) zone() *time.Location { return d.Settings().Zone() }
-
 // in is a time in the zone of the bot; the zero time stays what it is.
 func (d *Desk) in(t time.Time) time.Time {
 	if t.IsZero() {
 		return t
 	}
-	return t.In(d.zone())
+	return t.In(d.Zone())
 }
 
 // said is a refusal in the words for people, or the error as it is.

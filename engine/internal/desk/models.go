@@ -41,7 +41,7 @@ func (d *Desk) ListModels(ctx context.Context) (m web.Models, err error) {
 	err = d.Store.Read(ctx, func(tx *store.Tx) error {
 		m.Days = nil
 		for i := range daysShown {
-			day := time.Now().In(d.zone()).AddDate(0, 0, -i).Format(time.DateOnly)
+			day := time.Now().In(d.Zone()).AddDate(0, 0, -i).Format(time.DateOnly)
 			sum, err := tx.Usage().UsageOn(day)
 			if err != nil {
 				return err

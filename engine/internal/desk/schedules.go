@@ -28,7 +28,7 @@ func (d *Desk) ListSchedules(ctx context.Context) ([]web.Schedule, error) {
 func (d *Desk) schedule(s job.Schedule) web.Schedule {
 	zone, err := time.LoadLocation(s.TZ)
 	if err != nil || s.TZ == "" {
-		zone = d.zone()
+		zone = d.Zone()
 	}
 	one := web.Schedule{
 		Name: s.Name, Kind: s.Kind, When: s.When, State: s.State, Note: s.Note, Message: s.Message, To: s.InjectInto, Model: s.Model,

@@ -62,6 +62,7 @@ type Bot struct {
 	terminals *console.Channel // nil when the console is off
 	page      *web.Channel     // nil when the web page is off
 	desk      atomic.Pointer[web.Desk]
+	recent    *recent // the log, for the web page
 	box       *box
 	shell     *exec.Shell
 	plugins   *plugin.Host
@@ -73,8 +74,12 @@ var errNoChannel = usage.Errorf("no channel set up; run klawbot init, or chat in
 
 // New puts a bot together, in the order of what its parts need. It does no I/O.
 func New(c Config) (*Bot, error) {
+	kept := &recent{level: func() slog.Level { return c.Live.Config().Level() }}
+	if c.hasPage() {
+		c.Log = slog.New(c.Redact.Handler(kept.handler(c.Log.Handler())))
+	}
 	l, f, log := c.Live, c.Folders, c.Log
-	p := &Bot{Config: c, box: &box{live: l, folders: f}}
+	p := &Bot{Config: c, box: &box{live: l, folders: f}, recent: kept}
 	channels, err := p.channels()
 	if err != nil {
 		return nil, err
@@ -115,6 +120,7 @@ func New(c Config) (*Bot, error) {
 	p.config.Background = p.shell.InBackground
 	p.config.AskAbout = func() bool { return l.Config().Channels.Telegram.Strangers == "ask" }
 	p.config.Allow = func(chat gateway.ChatID) error { return configedit.Allow(l, chat, log) }
+	p.config.Around = p.around(log)
 	return p, nil
 }
 
@@ -143,13 +149,18 @@ func (p *Bot) channels() ([]gateway.Channel, error) {
 		p.terminals = console.New(console.Config{Log: p.Log})
 		all = append(all, p.terminals)
 	}
-	if p.Web || c.Channels.Web.Enabled && p.Telegram {
+	if p.hasPage() {
 		settings := c.Channels.Web.WebSettings()
 		settings.Log, settings.Desk = p.Log, p.atDesk
 		p.page = web.New(settings)
 		all = append(all, p.page)
 	}
 	return all, nil
+}
+
+// hasPage reports whether the bot has the web page.
+func (c Config) hasPage() bool {
+	return c.Web || c.Live.Config().Channels.Web.Enabled && c.Telegram
 }
 
 // atDesk is the engine's side of the web page, nil while the bot starts.
