@@ -2,11 +2,11 @@ package web
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
 	"klawbot/gateway"
+	"klawbot/gateway/web/control"
 )
 
 // Desk is the engine's side: what the pages read and do. It may be used by several
@@ -15,7 +15,7 @@ type Desk interface {
 	Chat
 	Browsers
 	Files
-	ControlDesk
+	control.Desk
 	// Language is that of the bot, "en" or "ru", and Zone the one of the times that people see.
 	Language() string
 	Zone() *time.Location
@@ -24,7 +24,7 @@ type Desk interface {
 }
 
 // ErrNotFound means that what was asked for is not there.
-var ErrNotFound = errors.New("not found")
+var ErrNotFound = control.ErrNotFound
 
 // Chat keeps the messages of the page.
 type Chat interface {

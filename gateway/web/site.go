@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/gateway/web/control"
 	"klawbot/gateway/web/markdown"
 )
 
@@ -34,7 +35,17 @@ type page struct {
 }
 
 // pages are all of them; each file has its own.
-var pages = slices.Concat(chatPages, doorPages, controlPages, assetPages)
+var pages = slices.Concat(chatPages, doorPages, controlPages(), assetPages)
+
+// controlPages are the pages beside the chat.
+func controlPages() (all []page) {
+	for _, p := range control.Pages() {
+		all = append(all, page{pattern: p.Pattern, serve: func(q *request) error {
+			return p.Serve(&control.Request{HTTP: q.r, Desk: q.desk, Language: q.lang, Show: q.showAs, Back: q.back})
+		}})
+	}
+	return all
+}
 
 // site is the handler: Host, headers, origin, browser, page, in this order.
 type site struct {
@@ -151,7 +162,7 @@ func (q *request) patient() {
 	_ = control.SetWriteDeadline(until)
 }
 
-var errBad = errors.New("a form that this page does not have")
+var errBad = control.ErrForm
 
 func (s *site) failed(q *request, err error) {
 	var tooLong *http.MaxBytesError
@@ -331,7 +342,7 @@ func (v *views) page(name string) (*template.Template, error) {
 		"stamp": func(at time.Time) string { return stamp(at.In(v.zone), time.Now().In(v.zone)) },
 		"iso":   func(at time.Time) string { return at.In(v.zone).Format(time.RFC3339) },
 		"size":  sizeOf, "bar": func() []entry { return bar }, "html": v.markup, "version": assetVersion,
-	}).Funcs(controlFunctions(v.lang)).ParseFS(files, "pages/layout.html", "pages/control.html", "pages/"+name+".html")
+	}).Funcs(control.Functions(v.lang)).ParseFS(files, "pages/layout.html", "pages/control.html", "pages/"+name+".html")
 	if err != nil {
 		return nil, fmt.Errorf("page %s: %w", name, err)
 	}

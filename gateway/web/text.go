@@ -3,13 +3,15 @@ package web
 import (
 	"fmt"
 	"maps"
+
+	"klawbot/gateway/web/control"
 )
 
 // texts are sentences by key, in English and Russian.
 type texts map[string][2]string
 
 // all are the texts of all pages; each file has its own.
-var allTexts = join(commonTexts, chatTexts, controlTexts)
+var allTexts = join(commonTexts, chatTexts, control.Texts)
 
 func join(parts ...texts) texts {
 	all := texts{}

@@ -6,7 +6,7 @@ import (
 
 	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/store"
-	"klawbot/gateway/web"
+	"klawbot/gateway/web/control"
 )
 
 // askedShown is how many requests the log of approvals shows.
@@ -14,13 +14,13 @@ const askedShown = 100
 
 // ListApprovals lists what waits for a person, what is allowed for a while, and what was
 // asked before.
-func (d *Desk) ListApprovals(ctx context.Context) (all web.Approvals, err error) {
+func (d *Desk) ListApprovals(ctx context.Context) (all control.Approvals, err error) {
 	asked, err := d.approvals.Asked(ctx, askedShown)
 	if err != nil {
 		return all, err
 	}
 	for _, a := range asked {
-		one := web.Asked{
+		one := control.Asked{
 			ID: a.ID, Chat: a.Chat, Tool: a.Tool, Arguments: a.Arguments, Outcome: a.Outcome, User: a.User, By: a.AnsweredBy,
 			At: d.in(a.AskedAt), AnsweredAt: d.in(a.AnsweredAt),
 		}
@@ -32,7 +32,7 @@ func (d *Desk) ListApprovals(ctx context.Context) (all web.Approvals, err error)
 	}
 	grants, err := d.approvals.Grants(ctx)
 	for _, g := range grants {
-		all.Given = append(all.Given, web.Grant{
+		all.Given = append(all.Given, control.Grant{
 			ID: g.ID, Chat: g.Chat, Tool: g.Tool, Arguments: g.Arguments, User: g.User, By: g.AddedByUser, Until: d.in(g.ExpiresAt), LastUsed: d.in(g.LastUsed),
 		})
 	}
@@ -43,7 +43,7 @@ func (d *Desk) ListApprovals(ctx context.Context) (all web.Approvals, err error)
 func (d *Desk) RemoveGrant(ctx context.Context, id int64) error {
 	err := d.approvals.RemoveGrant(ctx, id)
 	if errors.Is(err, approval.ErrNoGrant) {
-		err = web.ErrNotFound
+		err = control.ErrNotFound
 	}
 	return err
 }

@@ -25,7 +25,7 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
-	"klawbot/gateway/web"
+	"klawbot/gateway/web/control"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
@@ -110,7 +110,7 @@ func (o *office) fill() {
 	o.allowed = []gateway.ChatID{{Channel: "telegram", ID: 11}, {Channel: "telegram", ID: 22}, {Channel: "telegram", ID: -1001234567890}}
 	o.settings.Models.Entries["local"] = settings.Model{Name: "a-model-with-a-rather-long-name:70b-instruct-q4_K_M", Provider: "llama", Type: "managed"}
 	now := time.Now()
-	o.log = []web.LogLine{
+	o.log = []control.LogLine{
 		{At: now, Level: "ERROR", Text: "message not delivered", Rest: `chat=telegram_22 err="connection refused: dial tcp 149.154.167.220:443"`},
 		{At: now, Level: "WARN", Text: "the policy names an unknown tool", Rest: "tool=shel"}, {At: now.Add(-time.Hour), Level: "INFO", Text: "stopped"},
 	}

@@ -20,6 +20,7 @@ import (
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/gateway/web"
+	"klawbot/gateway/web/control"
 	"klawbot/internal/redact"
 	"klawbot/tools"
 	"klawbot/tools/job"
@@ -37,7 +38,7 @@ type Around struct {
 	// Marks say how the parts of the bot are. They may take a while.
 	Marks func(context.Context) []health.Finding
 	// Log returns the newest records of the log, the newest first.
-	Log func() []web.LogLine
+	Log func() []control.LogLine
 }
 
 // Config is what New needs. All of it is required, but what is in Around.
@@ -98,29 +99,29 @@ func said(err error) error {
 	refused, ok := errors.AsType[*tools.Refusal](err)
 	switch {
 	case ok && refused.Kind == tools.NotFound, errors.Is(err, store.ErrNotFound):
-		return web.ErrNotFound
+		return control.ErrNotFound
 	case ok:
-		return web.Say(refused.Text)
+		return control.Say(refused.Text)
 	}
 	return err
 }
 
 // Overview says how the bot is.
-func (d *Desk) Overview(ctx context.Context) (o web.Overview, err error) {
+func (d *Desk) Overview(ctx context.Context) (o control.Overview, err error) {
 	s, err := d.Status(ctx)
 	if err != nil {
 		return o, err
 	}
-	o = web.Overview{
+	o = control.Overview{
 		Version: s.Version, Uptime: s.Uptime, Faults: s.Faults, Model: s.Model,
 		Calls: s.Usage.Calls, Tokens: s.Usage.InputTokens + s.Usage.OutputTokens + s.Usage.EstimatedTokens,
 		CostUSD: s.Usage.CostUSD, Unpriced: s.Usage.UnpricedCalls, BudgetUSD: d.Settings().Models.Budget.PerDayUSD,
-		Running: s.Running, Inbox: s.Inbox.Waiting, Outbox: s.Outbox.Waiting, Waiting: d.in(s.Inbox.Oldest),
+		Queues: control.Queues{Running: s.Running, Inbox: s.Inbox.Waiting, Outbox: s.Outbox.Waiting, Waiting: d.in(s.Inbox.Oldest)},
 		BackupAt: d.in(s.Backup.At), BackupFault: s.Backup.Fault, Database: s.Database.State, DatabaseBytes: s.Database.Bytes,
 		Knocked: len(s.Knocked), Muted: s.Muted,
 	}
 	for _, f := range d.marks.now(ctx) {
-		o.Marks = append(o.Marks, web.Mark{State: string(f.State), Name: f.Name, Text: f.Text, Fix: f.Fix})
+		o.Marks = append(o.Marks, control.Mark{State: string(f.State), Name: f.Name, Text: f.Text, Fix: f.Fix})
 	}
 	o.Next, err = d.next(ctx)
 	return o, err
@@ -130,7 +131,7 @@ func (d *Desk) Overview(ctx context.Context) (o web.Overview, err error) {
 const planned = 3
 
 // next are the schedules that are due next.
-func (d *Desk) next(ctx context.Context) ([]web.Schedule, error) {
+func (d *Desk) next(ctx context.Context) ([]control.Schedule, error) {
 	all, err := d.Schedules.List(ctx, owner())
 	var due []job.Schedule
 	for _, s := range all {
@@ -143,7 +144,7 @@ func (d *Desk) next(ctx context.Context) ([]web.Schedule, error) {
 		}
 		due = append(due[:i], append([]job.Schedule{s}, due[i:]...)...)
 	}
-	list := make([]web.Schedule, min(len(due), planned))
+	list := make([]control.Schedule, min(len(due), planned))
 	for i := range list {
 		list[i] = d.schedule(due[i])
 		list[i].Next[0] = d.in(list[i].Next[0])
@@ -152,7 +153,7 @@ func (d *Desk) next(ctx context.Context) ([]web.Schedule, error) {
 }
 
 // ListLog returns the newest records of a level or above.
-func (d *Desk) ListLog(_ context.Context, level string) ([]web.LogLine, error) {
+func (d *Desk) ListLog(_ context.Context, level string) ([]control.LogLine, error) {
 	if d.Around.Log == nil {
 		return nil, nil
 	}
@@ -162,7 +163,7 @@ func (d *Desk) ListLog(_ context.Context, level string) ([]web.LogLine, error) {
 			least = slog.LevelDebug
 		}
 	}
-	var kept []web.LogLine
+	var kept []control.LogLine
 	for _, l := range d.Around.Log() {
 		var is slog.Level
 		if is.UnmarshalText([]byte(l.Level)) == nil && is < least {
@@ -175,14 +176,14 @@ func (d *Desk) ListLog(_ context.Context, level string) ([]web.LogLine, error) {
 }
 
 // ListSettings lists the configuration, secrets masked.
-func (d *Desk) ListSettings(context.Context) ([]web.Setting, error) {
+func (d *Desk) ListSettings(context.Context) ([]control.Setting, error) {
 	if d.Configuration == nil {
 		return nil, nil
 	}
 	entries := d.Configuration.Entries()
-	all := make([]web.Setting, len(entries))
+	all := make([]control.Setting, len(entries))
 	for i, e := range entries {
-		all[i] = web.Setting{Key: e.Key, Value: e.Value, Settable: e.Settable}
+		all[i] = control.Setting{Key: e.Key, Value: e.Value, Settable: e.Settable}
 	}
 	return all, nil
 }
@@ -190,7 +191,7 @@ func (d *Desk) ListSettings(context.Context) ([]web.Setting, error) {
 // SetSetting changes a setting as the tool config does.
 func (d *Desk) SetSetting(_ context.Context, key, value string) error {
 	if d.Configuration == nil {
-		return web.ErrNotFound
+		return control.ErrNotFound
 	}
 	err := d.Configuration.Set(key, value)
 	if err == nil {

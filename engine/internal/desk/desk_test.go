@@ -31,6 +31,7 @@ import (
 	"klawbot/gateway"
 	"klawbot/gateway/console"
 	"klawbot/gateway/web"
+	"klawbot/gateway/web/control"
 	"klawbot/internal/redact"
 	"klawbot/tools"
 	"klawbot/tools/job"
@@ -50,7 +51,7 @@ type office struct {
 	settings settings.Settings
 	// allowed is the allow list; log the lines of the log.
 	allowed  []gateway.ChatID
-	log      []web.LogLine
+	log      []control.LogLine
 	settable *configuration
 	browser  web.Browser
 	pages    http.Handler
@@ -190,7 +191,7 @@ func (o *office) around() Around {
 				health.Limited("memory", "klawbot assets pull", "keyword search only"),
 			}
 		},
-		Log: func() []web.LogLine { return o.log },
+		Log: func() []control.LogLine { return o.log },
 	}
 }
 
@@ -484,7 +485,7 @@ func TestApprovalsPageRevokes(t *testing.T) {
 
 func TestLogsPageFiltersByLevel(t *testing.T) {
 	o := open(t)
-	o.log = []web.LogLine{{At: time.Now(), Level: "ERROR", Text: "disk full"}, {At: time.Now(), Level: "INFO", Text: "started", Rest: "pid=1"}}
+	o.log = []control.LogLine{{At: time.Now(), Level: "ERROR", Text: "disk full"}, {At: time.Now(), Level: "INFO", Text: "started", Rest: "pid=1"}}
 	o.shows(o.get("/logs"), "disk full", "started", "pid=1")
 	page := o.get("/logs?level=warn")
 	o.shows(page, "disk full")
@@ -515,7 +516,7 @@ func TestHostileTextsStayTexts(t *testing.T) {
 		o.settings.Models.Entries[evil] = settings.Model{Name: evil, Provider: evil, Type: evil}
 		o.settings.Policy.Everyone.Deny = []string{evil}
 		o.settable.level = evil
-		o.log = []web.LogLine{{At: time.Now(), Level: "ERROR", Text: evil, Rest: evil}}
+		o.log = []control.LogLine{{At: time.Now(), Level: "ERROR", Text: evil, Rest: evil}}
 		o.write(func(tx *store.Tx) error {
 			_, err := tx.Chats().CountStranger("telegram", 555, evil, 1)
 			if err == nil {

@@ -11,7 +11,7 @@ import (
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
-	"klawbot/gateway/web"
+	"klawbot/gateway/web/control"
 	"klawbot/tools/recall"
 )
 
@@ -22,7 +22,7 @@ const (
 )
 
 // Remembered finds memories, or lists the newest.
-func (d *Desk) Remembered(ctx context.Context, text string) (r web.Remembered, err error) {
+func (d *Desk) Remembered(ctx context.Context, text string) (r control.Remembered, err error) {
 	r.Search = d.Memory.Text()
 	facts, err := d.Memory.CoreFile().Facts()
 	if err != nil {
@@ -40,7 +40,7 @@ func (d *Desk) Remembered(ctx context.Context, text string) (r web.Remembered, e
 		r.Facts, r.Changes = nil, nil
 		changes, err := tx.Memories().MemoryChanges(changesShown)
 		for _, c := range changes {
-			one := web.MemoryChange{ID: int64(c.ID), At: d.in(c.At), Saved: c.Saved != 0, Undone: c.Undone}
+			one := control.MemoryChange{ID: int64(c.ID), At: d.in(c.At), Saved: c.Saved != 0, Undone: c.Undone}
 			if c.Before != nil {
 				one.Before = c.Before.Content
 			}
@@ -63,11 +63,11 @@ func (d *Desk) Remembered(ctx context.Context, text string) (r web.Remembered, e
 }
 
 // found are the memories of hits, each once. A hit without a memory is a file.
-func (d *Desk) found(tx *store.Tx, hits []recall.Hit) (all []web.Fact) {
+func (d *Desk) found(tx *store.Tx, hits []recall.Hit) (all []control.Fact) {
 	seen := map[int64]bool{}
 	for _, h := range hits {
 		if h.ID == 0 {
-			all = append(all, web.Fact{Source: h.Source, At: d.in(h.At), Content: h.Content})
+			all = append(all, control.Fact{Source: h.Source, At: d.in(h.At), Content: h.Content})
 			continue
 		}
 		if seen[h.ID] {
@@ -81,8 +81,8 @@ func (d *Desk) found(tx *store.Tx, hits []recall.Hit) (all []web.Fact) {
 	return all
 }
 
-func (d *Desk) fact(m store.Memory) web.Fact {
-	f := web.Fact{ID: int64(m.ID), Key: m.Key, Category: m.Category, Source: m.Source, Provenance: m.Provenance, At: d.in(m.CreatedAt), Content: m.Content}
+func (d *Desk) fact(m store.Memory) control.Fact {
+	f := control.Fact{ID: int64(m.ID), Key: m.Key, Category: m.Category, Source: m.Source, Provenance: m.Provenance, At: d.in(m.CreatedAt), Content: m.Content}
 	if m.Channel != "" {
 		f.Chat = gateway.ChatID{Channel: m.Channel, ID: m.Chat}.String()
 	}
@@ -90,8 +90,8 @@ func (d *Desk) fact(m store.Memory) web.Fact {
 }
 
 // coreParts are the parts of the core memory, the bot's first.
-func coreParts(f corememory.CoreFacts) []web.CorePart {
-	parts := []web.CorePart{corePart("", "", f.Part)}
+func coreParts(f corememory.CoreFacts) []control.CorePart {
+	parts := []control.CorePart{corePart("", "", f.Part)}
 	for _, kind := range []struct {
 		name string
 		of   map[string]corememory.Part
@@ -103,14 +103,14 @@ func coreParts(f corememory.CoreFacts) []web.CorePart {
 	return parts
 }
 
-func corePart(kind, id string, p corememory.Part) web.CorePart {
-	part := web.CorePart{Kind: kind, ID: id}
+func corePart(kind, id string, p corememory.Part) control.CorePart {
+	part := control.CorePart{Kind: kind, ID: id}
 	for _, s := range []struct {
 		name  string
 		facts corememory.Facts
 	}{{corememory.SectionUser, p.User}, {corememory.SectionAgent, p.Agent}} {
 		for _, key := range slices.Sorted(maps.Keys(s.facts)) {
-			part.Facts = append(part.Facts, web.CoreFact{Section: s.name, Key: key, Value: s.facts[key]})
+			part.Facts = append(part.Facts, control.CoreFact{Section: s.name, Key: key, Value: s.facts[key]})
 		}
 	}
 	return part
@@ -126,7 +126,7 @@ func (d *Desk) SaveFact(ctx context.Context, key, content string) error {
 func (d *Desk) ForgetFact(ctx context.Context, id int64) (change int64, err error) {
 	if err := d.Memory.Forget(ctx, owner(), "", id); err != nil {
 		if errors.Is(err, recall.ErrNotFound) {
-			err = web.ErrNotFound
+			err = control.ErrNotFound
 		}
 		return 0, err
 	}
@@ -146,7 +146,7 @@ func (d *Desk) ForgetFact(ctx context.Context, id int64) (change int64, err erro
 // UndoMemory takes back a change of the memories.
 func (d *Desk) UndoMemory(ctx context.Context, change int64) error {
 	if change <= 0 {
-		return web.ErrNotFound
+		return control.ErrNotFound
 	}
 	return said(d.Store.Write(ctx, func(tx *store.Tx) error {
 		_, err := memory.Undo(tx, store.MemoryChangeID(change), d.Memory.ChunkSize())
@@ -158,14 +158,14 @@ func (d *Desk) UndoMemory(ctx context.Context, change int64) error {
 const maxCoreKey = 60
 
 // SetCore stores a fact of the core memory, or deletes it.
-func (d *Desk) SetCore(_ context.Context, kind, id string, f web.CoreFact) error {
+func (d *Desk) SetCore(_ context.Context, kind, id string, f control.CoreFact) error {
 	at := corememory.Place{Kind: kind, ID: id}
 	if kind != "" && kind != corememory.KindChats && kind != corememory.KindPeople {
-		return web.ErrNotFound
+		return control.ErrNotFound
 	}
 	key, value := line(f.Key), strings.TrimSpace(f.Value)
 	if key == "" || len([]rune(key)) > maxCoreKey {
-		return web.Say("a fact needs a name of 1 to 60 characters")
+		return control.Say("a fact needs a name of 1 to 60 characters")
 	}
 	var err error
 	if value == "" {
@@ -175,9 +175,9 @@ func (d *Desk) SetCore(_ context.Context, kind, id string, f web.CoreFact) error
 	}
 	switch {
 	case errors.Is(err, corememory.ErrNoKey), errors.Is(err, corememory.ErrSection):
-		return web.ErrNotFound
+		return control.ErrNotFound
 	case err != nil:
-		return web.Say(err.Error())
+		return control.Say(err.Error())
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (d *Desk) SetCore(_ context.Context, kind, id string, f web.CoreFact) error
 func (d *Desk) UndoCore(context.Context) error {
 	_, err := d.Memory.CoreFile().Undo()
 	if errors.Is(err, corememory.ErrNoChange) {
-		return web.Say(err.Error())
+		return control.Say(err.Error())
 	}
 	return err
 }

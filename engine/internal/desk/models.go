@@ -9,14 +9,14 @@ import (
 
 	"klawbot/engine/health"
 	"klawbot/engine/internal/store"
-	"klawbot/gateway/web"
+	"klawbot/gateway/web/control"
 )
 
 // daysShown is for how many days the page shows what the models took.
 const daysShown = 14
 
 // ListModels lists the entries, how they are reached, and what each day took.
-func (d *Desk) ListModels(ctx context.Context) (m web.Models, err error) {
+func (d *Desk) ListModels(ctx context.Context) (m control.Models, err error) {
 	s := d.Settings()
 	reached := d.reached.now(ctx)
 	m.BudgetUSD, m.BudgetTokens = s.Models.Budget.PerDayUSD, s.Models.Budget.PerDayTokens
@@ -27,7 +27,7 @@ func (d *Desk) ListModels(ctx context.Context) (m web.Models, err error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Models.Entries)) {
 		e := s.Models.Entries[name]
-		one := web.Model{
+		one := control.Model{
 			Entry: name, Name: e.Name, Provider: e.Provider, Type: e.Type, Default: name == s.Models.Default, Small: name == s.Models.Small,
 			Fallback: slices.Index(s.Models.Fallback, name) + 1, Window: e.Window(), Priced: e.Prices != nil,
 		}
@@ -48,7 +48,7 @@ func (d *Desk) ListModels(ctx context.Context) (m web.Models, err error) {
 			}
 			if sum.Calls > 0 {
 				u := health.UsageOf(day, sum)
-				m.Days = append(m.Days, web.Day{Day: day, Calls: sum.Calls, Tokens: sum.Tokens(), CostUSD: u.CostUSD, Unpriced: sum.Unpriced})
+				m.Days = append(m.Days, control.Day{Day: day, Calls: sum.Calls, Tokens: sum.Tokens(), CostUSD: u.CostUSD, Unpriced: sum.Unpriced})
 			}
 		}
 		return nil
@@ -78,7 +78,7 @@ func (d *Desk) reach(ctx context.Context) map[string]string {
 // SetDefaultModel makes an entry the default, as the tool config does.
 func (d *Desk) SetDefaultModel(ctx context.Context, entry string) error {
 	if _, known := d.Settings().Models.Entries[entry]; !known {
-		return web.ErrNotFound
+		return control.ErrNotFound
 	}
 	return d.SetSetting(ctx, "models.default", entry)
 }

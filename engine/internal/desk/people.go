@@ -5,14 +5,14 @@ import (
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
-	"klawbot/gateway/web"
+	"klawbot/gateway/web/control"
 )
 
 // People are the chats that may talk to the bot, and those that knocked.
-func (d *Desk) People(ctx context.Context) (p web.People, err error) {
+func (d *Desk) People(ctx context.Context) (p control.People, err error) {
 	allowed := map[gateway.ChatID]bool{}
 	err = d.Store.Read(ctx, func(tx *store.Tx) error {
-		p = web.People{}
+		p = control.People{}
 		chats, err := tx.Chats().Chats()
 		if err != nil {
 			return err
@@ -24,7 +24,7 @@ func (d *Desk) People(ctx context.Context) (p web.People, err error) {
 		for _, chat := range d.allowedChats() {
 			allowed[chat] = true
 			c := known[chat]
-			p.Allowed = append(p.Allowed, web.Person{
+			p.Allowed = append(p.Allowed, control.Person{
 				Chat: chat.String(), ID: chat.ID, Name: d.nameOf(tx, chat, c.Name), Owner: d.Settings().Owns(chat.Channel, chat.ID), LastAt: d.in(c.SeenAt),
 			})
 		}
@@ -57,12 +57,12 @@ func (d *Desk) nameOf(tx *store.Tx, chat gateway.ChatID, title string) string {
 }
 
 // knocked are the unknown senders in a state, but for those that are allowed now.
-func (d *Desk) knocked(tx *store.Tx, state store.StrangerState, allowed map[gateway.ChatID]bool) (all []web.Person, err error) {
+func (d *Desk) knocked(tx *store.Tx, state store.StrangerState, allowed map[gateway.ChatID]bool) (all []control.Person, err error) {
 	rows, err := tx.Chats().Strangers(state)
 	for _, r := range rows {
 		chat := gateway.ChatID{Channel: r.Channel, ID: r.ID}
 		if !allowed[chat] {
-			all = append(all, web.Person{Chat: chat.String(), ID: r.ID, Name: r.Name, Times: r.Times, LastAt: d.in(r.LastAt)})
+			all = append(all, control.Person{Chat: chat.String(), ID: r.ID, Name: r.Name, Times: r.Times, LastAt: d.in(r.LastAt)})
 		}
 	}
 	return all, err
@@ -98,7 +98,7 @@ func (d *Desk) Deny(_ context.Context, chat string) error {
 		return err
 	}
 	if d.Around.Deny == nil {
-		return web.ErrNotFound
+		return control.ErrNotFound
 	}
 	if err = d.Around.Deny(id); err == nil {
 		d.Logger.Info("chat denied", "chat", id.String(), "by", byPage)
@@ -110,13 +110,13 @@ func (d *Desk) Deny(_ context.Context, chat string) error {
 func chatOf(text string) (gateway.ChatID, error) {
 	id, err := gateway.ParseChatID(text)
 	if err != nil {
-		return id, web.Say(err.Error())
+		return id, control.Say(err.Error())
 	}
 	if id.Channel == "" {
 		id.Channel = "telegram"
 	}
 	if id.ID == 0 {
-		return id, web.Say("only Telegram has a list of allowed chats")
+		return id, control.Say("only Telegram has a list of allowed chats")
 	}
 	return id, nil
 }

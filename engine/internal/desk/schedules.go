@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/store"
-	"klawbot/gateway/web"
+	"klawbot/gateway/web/control"
 	"klawbot/tools/job"
 )
 
@@ -15,9 +15,9 @@ import (
 const runsShown = 20
 
 // ListSchedules lists what is planned, by name.
-func (d *Desk) ListSchedules(ctx context.Context) ([]web.Schedule, error) {
+func (d *Desk) ListSchedules(ctx context.Context) ([]control.Schedule, error) {
 	list, err := d.Schedules.List(ctx, owner())
-	all := make([]web.Schedule, len(list))
+	all := make([]control.Schedule, len(list))
 	for i, s := range list {
 		all[i] = d.schedule(s)
 	}
@@ -25,12 +25,12 @@ func (d *Desk) ListSchedules(ctx context.Context) ([]web.Schedule, error) {
 }
 
 // schedule is a schedule in its own zone.
-func (d *Desk) schedule(s job.Schedule) web.Schedule {
+func (d *Desk) schedule(s job.Schedule) control.Schedule {
 	zone, err := time.LoadLocation(s.TZ)
 	if err != nil || s.TZ == "" {
 		zone = d.Zone()
 	}
-	one := web.Schedule{
+	one := control.Schedule{
 		Name: s.Name, Kind: s.Kind, When: s.When, State: s.State, Note: s.Note, Message: s.Message, To: s.InjectInto, Model: s.Model,
 		LastState: s.PrevState, CostUSD: s.CostUSD, Once: s.Cron == "", Fixed: s.Kind == string(store.JobHeartbeat),
 	}
@@ -44,11 +44,11 @@ func (d *Desk) schedule(s job.Schedule) web.Schedule {
 }
 
 // Runs are the latest runs of a schedule.
-func (d *Desk) Runs(ctx context.Context, name string) ([]web.Run, error) {
+func (d *Desk) Runs(ctx context.Context, name string) ([]control.Run, error) {
 	runs, err := d.Schedules.Logs(ctx, owner(), name, runsShown)
-	all := make([]web.Run, len(runs))
+	all := make([]control.Run, len(runs))
 	for i, r := range runs {
-		all[i] = web.Run{
+		all[i] = control.Run{
 			At: d.in(r.ScheduledAt), State: r.State, Cause: r.Cause, Tokens: r.InputTokens + r.OutputTokens, CostUSD: r.CostUSD,
 			Delivered: r.Delivered, Delivery: r.Delivery, Text: cmp.Or(r.Note, strings.TrimSpace(r.Result)),
 		}
@@ -71,7 +71,7 @@ func (d *Desk) ActOnSchedule(ctx context.Context, name, verb string) (err error)
 	case "delete":
 		err = d.Schedules.Remove(ctx, owner(), name)
 	default:
-		err = web.ErrNotFound
+		err = control.ErrNotFound
 	}
 	return said(err)
 }

@@ -8,7 +8,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
-	"klawbot/gateway/web"
+	"klawbot/gateway/web/control"
 	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/recall"
@@ -25,7 +25,7 @@ const (
 )
 
 // Talks lists the current conversation of every chat, the latest first.
-func (d *Desk) Talks(ctx context.Context) (all []web.Talk, err error) {
+func (d *Desk) Talks(ctx context.Context) (all []control.Talk, err error) {
 	err = d.Store.Read(ctx, func(tx *store.Tx) error {
 		rows, err := tx.Sessions().Sessions()
 		all = nil
@@ -42,16 +42,16 @@ func (d *Desk) Talks(ctx context.Context) (all []web.Talk, err error) {
 	return all, err
 }
 
-func (d *Desk) talk(tx *store.Tx, s store.Session) web.Talk {
+func (d *Desk) talk(tx *store.Tx, s store.Session) control.Talk {
 	title, _ := tx.Chats().ChatName(s.Address.Chat.Channel, s.Address.Chat.ID) // a name is for display only
-	return web.Talk{
+	return control.Talk{
 		ID: int64(s.ID), Chat: s.Address.String(), Name: d.nameOf(tx, s.Address.Chat, title),
 		Model: cmp.Or(s.Model, d.Settings().Models.Default), LastAt: d.in(s.StartedAt),
 	}
 }
 
 // FindSaid finds messages of all chats.
-func (d *Desk) FindSaid(ctx context.Context, text string) (all []web.Found, err error) {
+func (d *Desk) FindSaid(ctx context.Context, text string) (all []control.Found, err error) {
 	hits, err := d.Memory.History(ctx, owner(), text, saidFound)
 	if err != nil || len(hits) == 0 {
 		return nil, err
@@ -69,14 +69,14 @@ func (d *Desk) FindSaid(ctx context.Context, text string) (all []web.Found, err 
 	return all, err
 }
 
-func (d *Desk) hit(tx *store.Tx, places map[store.SessionID]store.Session, h recall.Hit) (f web.Found, ok bool) {
+func (d *Desk) hit(tx *store.Tx, places map[store.SessionID]store.Session, h recall.Hit) (f control.Found, ok bool) {
 	var id store.SessionID
 	if _, err := fmt.Sscanf(h.Source, "session %d", &id); err != nil {
 		return f, false
 	}
 	s, ok := places[id]
 	t := d.talk(tx, s)
-	return web.Found{Session: int64(id), Message: h.ID, Chat: t.Chat, Name: t.Name, Text: h.Content, At: d.in(h.At)}, ok
+	return control.Found{Session: int64(id), Message: h.ID, Chat: t.Chat, Name: t.Name, Text: h.Content, At: d.in(h.At)}, ok
 }
 
 // sessions are all sessions of all chats.
@@ -96,7 +96,7 @@ func sessions(tx *store.Tx) (map[store.SessionID]store.Session, error) {
 }
 
 // Transcript reads a part of a conversation.
-func (d *Desk) Transcript(ctx context.Context, session, at int64, most int) (t web.Transcript, err error) {
+func (d *Desk) Transcript(ctx context.Context, session, at int64, most int) (t control.Transcript, err error) {
 	most = min(max(most, 1), mostSaid)
 	err = d.Store.Read(ctx, func(tx *store.Tx) error {
 		places, err := sessions(tx)
@@ -107,7 +107,7 @@ func (d *Desk) Transcript(ctx context.Context, session, at int64, most int) (t w
 		if !ok {
 			return store.ErrNotFound
 		}
-		t = web.Transcript{Talk: d.talk(tx, s)}
+		t = control.Transcript{Talk: d.talk(tx, s)}
 		if t.Earlier, t.Later, err = beside(tx, s); err != nil {
 			return err
 		}
@@ -143,8 +143,8 @@ func beside(tx *store.Tx, s store.Session) (earlier, later int64, err error) {
 	return earlier, later, err
 }
 
-func (d *Desk) message(m store.Message) web.Said {
-	one := web.Said{
+func (d *Desk) message(m store.Message) control.Said {
+	one := control.Said{
 		ID: int64(m.ID), Role: string(m.Body.Role), Name: m.SenderName, Text: d.Redact.Text(m.Body.PlainText()),
 		Type: m.Type, Model: m.Model, At: d.in(m.At),
 	}

@@ -9,16 +9,16 @@ import (
 	"slices"
 	"strings"
 
-	"klawbot/gateway/web"
+	"klawbot/gateway/web/control"
 	"klawbot/tools"
 )
 
 // ListTools lists the tools and what the policy says of them.
-func (d *Desk) ListTools(_ context.Context, language string) (t web.Toolbox, err error) {
+func (d *Desk) ListTools(_ context.Context, language string) (t control.Toolbox, err error) {
 	registry := d.Executor.Registry()
 	scope := d.Settings().Policy.For("", tools.OriginPerson)
 	for _, l := range registry.List(language) {
-		one := web.Tool{Name: l.Name, Group: string(l.Group), About: l.Description, Changes: l.Changes, Aliases: l.Aliases}
+		one := control.Tool{Name: l.Name, Group: string(l.Group), About: l.Description, Changes: l.Changes, Aliases: l.Aliases}
 		if tool, _, ok := registry.Find(l.Name); ok {
 			one.Verdict = string(scope.Decide(tool.Spec(), json.RawMessage("{}")).Verdict)
 		}
@@ -32,8 +32,8 @@ func (d *Desk) ListTools(_ context.Context, language string) (t web.Toolbox, err
 }
 
 // policy are the keys of a policy that say something.
-func policy(p tools.Policy) []web.Setting {
-	all := []web.Setting{{Key: "security.autonomy", Value: string(cmp.Or(p.Autonomy, tools.Supervised))}}
+func policy(p tools.Policy) []control.Setting {
+	all := []control.Setting{{Key: "security.autonomy", Value: string(cmp.Or(p.Autonomy, tools.Supervised))}}
 	add := func(where string, l tools.Limits) {
 		for _, v := range []struct {
 			key  string
@@ -42,7 +42,7 @@ func policy(p tools.Policy) []web.Setting {
 			{"allow", l.Allow}, {"allowGroups", texts(l.AllowGroups)}, {"deny", l.Deny}, {"denyGroups", texts(l.DenyGroups)}, {"ask", l.Ask},
 		} {
 			if len(v.list) > 0 {
-				all = append(all, web.Setting{Key: where + "." + v.key, Value: strings.Join(v.list, ", ")})
+				all = append(all, control.Setting{Key: where + "." + v.key, Value: strings.Join(v.list, ", ")})
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func policy(p tools.Policy) []web.Setting {
 		add("tools.policy.chats."+chat, p.Chats[chat])
 	}
 	if len(p.Rules) > 0 {
-		all = append(all, web.Setting{Key: "tools.rules", Value: fmt.Sprint(len(p.Rules))})
+		all = append(all, control.Setting{Key: "tools.rules", Value: fmt.Sprint(len(p.Rules))})
 	}
 	return all
 }
@@ -67,7 +67,7 @@ func texts[T ~string](list []T) []string {
 
 // CheckCall says what would happen to a call. Who speaks in an owner's private chat is an
 // owner; in a group it may be anybody.
-func (d *Desk) CheckCall(_ context.Context, tool, arguments, chat string) (v web.Verdict, err error) {
+func (d *Desk) CheckCall(_ context.Context, tool, arguments, chat string) (v control.Verdict, err error) {
 	call := tools.Call{Name: tool, Arguments: json.RawMessage(cmp.Or(strings.TrimSpace(arguments), "{}")), Origin: tools.OriginPerson, Owner: true}
 	if chat = strings.TrimSpace(chat); chat != "" {
 		id, err := chatOf(chat)
@@ -77,7 +77,7 @@ func (d *Desk) CheckCall(_ context.Context, tool, arguments, chat string) (v web
 		call.Chat, call.Owner = id.String(), slices.Contains(d.Settings().Owners[id.Channel], id.ID)
 	}
 	decision := d.Executor.Check(call)
-	return web.Verdict{
+	return control.Verdict{
 		Verdict: string(decision.Verdict), Reason: cmp.Or(decision.Reason, "no rule is against it"), Layer: cmp.Or(decision.Layer, "default"),
 		OwnerOnly: decision.OwnerOnly, OnceOnly: decision.OnceOnly,
 	}, nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"klawbot/gateway/web"
+	"klawbot/gateway/web/control"
 	"klawbot/internal/clip"
 )
 
@@ -22,22 +22,22 @@ type recent struct {
 	level func() slog.Level
 
 	mu    sync.Mutex
-	lines []web.LogLine // guarded by mu; a ring
-	next  int           // guarded by mu; where the next one goes
+	lines []control.LogLine // guarded by mu; a ring
+	next  int               // guarded by mu; where the next one goes
 }
 
 // all are the records, the newest first.
-func (r *recent) all() []web.LogLine {
+func (r *recent) all() []control.LogLine {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := make([]web.LogLine, 0, len(r.lines))
+	all := make([]control.LogLine, 0, len(r.lines))
 	for i := range r.lines {
 		all = append(all, r.lines[(r.next-1-i+2*len(r.lines))%len(r.lines)])
 	}
 	return all
 }
 
-func (r *recent) add(l web.LogLine) {
+func (r *recent) add(l control.LogLine) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.lines) < recentLines {
@@ -70,7 +70,7 @@ func (k keeper) Handle(ctx context.Context, r slog.Record) error {
 			rest += written(k.group, a)
 			return true
 		})
-		k.add(web.LogLine{At: r.Time, Level: r.Level.String(), Text: clip.Runes(r.Message, recentLine), Rest: clip.Runes(strings.TrimSpace(rest), recentLine)})
+		k.add(control.LogLine{At: r.Time, Level: r.Level.String(), Text: clip.Runes(r.Message, recentLine), Rest: clip.Runes(strings.TrimSpace(rest), recentLine)})
 	}
 	if !k.next.Enabled(ctx, r.Level) {
 		return nil

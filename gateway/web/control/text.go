@@ -1,11 +1,12 @@
-package web
+package control
 
-// controlTexts are the texts of the pages beside the chat.
-var controlTexts = texts{
+// Texts are the texts of the pages by key, in English and Russian.
+var Texts = map[string][2]string{
 	"keep":            {"Keep", "Оставить"},
 	"save":            {"Save", "Сохранить"},
 	"search.label":    {"Search", "Поиск"},
 	"search.go":       {"Find", "Найти"},
+	"time.today":      {"today %s", "сегодня %s"},
 	"time.tomorrow":   {"tomorrow %s", "завтра %s"},
 	"time.yesterday":  {"yesterday %s", "вчера %s"},
 	"time.ms":         {"%d ms", "%d мс"},

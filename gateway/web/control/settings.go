@@ -1,4 +1,4 @@
-package web
+package control
 
 import (
 	"context"
@@ -21,12 +21,12 @@ type SettingsDesk interface {
 
 var settingsPage = control{
 	pattern: "/settings", file: "settings",
-	show: func(q *request) (any, error) {
-		all, err := q.desk.ListSettings(q.r.Context())
+	show: func(q *Request) (any, error) {
+		all, err := q.Desk.ListSettings(q.HTTP.Context())
 		return sections(all), err
 	},
-	acts: []act{{"/settings", func(q *request) (string, error) {
-		return done("/settings", "setting"), q.desk.SetSetting(q.r.Context(), q.r.PostFormValue("key"), q.r.PostFormValue("value"))
+	acts: []act{{"/settings", func(q *Request) (string, error) {
+		return done("/settings", "setting"), q.Desk.SetSetting(q.HTTP.Context(), q.HTTP.PostFormValue("key"), q.HTTP.PostFormValue("value"))
 	}}},
 }
 

@@ -1,4 +1,4 @@
-package web
+package control
 
 import (
 	"context"
@@ -47,33 +47,33 @@ type SchedulesDesk interface {
 
 var schedulesPage = control{
 	pattern: "/schedules", file: "schedules",
-	show: func(q *request) (any, error) { return q.desk.ListSchedules(q.r.Context()) },
+	show: func(q *Request) (any, error) { return q.Desk.ListSchedules(q.HTTP.Context()) },
 }
 
 var schedulePage = control{
 	pattern: "/schedules/{name}", file: "schedule",
-	show: func(q *request) (any, error) {
+	show: func(q *Request) (any, error) {
 		v := scheduleView{Gone: true}
-		all, err := q.desk.ListSchedules(q.r.Context())
+		all, err := q.Desk.ListSchedules(q.HTTP.Context())
 		if err != nil {
 			return nil, err
 		}
-		v.Name = q.r.PathValue("name")
+		v.Name = q.HTTP.PathValue("name")
 		for _, s := range all {
 			if s.Name == v.Name {
 				v.Schedule, v.Gone = s, false
 			}
 		}
-		v.Runs, err = q.desk.Runs(q.r.Context(), v.Name)
+		v.Runs, err = q.Desk.Runs(q.HTTP.Context(), v.Name)
 		return v, err
 	},
-	acts: []act{{"/schedules/{name}/{verb}", func(q *request) (string, error) {
-		name, verb := q.r.PathValue("name"), q.r.PathValue("verb")
+	acts: []act{{"/schedules/{name}/{verb}", func(q *Request) (string, error) {
+		name, verb := q.HTTP.PathValue("name"), q.HTTP.PathValue("verb")
 		to := "/schedules/" + url.PathEscape(name)
 		if verb == "delete" {
 			to = "/schedules"
 		}
-		return done(to, verb), q.desk.ActOnSchedule(q.r.Context(), name, verb)
+		return done(to, verb), q.Desk.ActOnSchedule(q.HTTP.Context(), name, verb)
 	}}},
 }
 

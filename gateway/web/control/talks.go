@@ -1,4 +1,4 @@
-package web
+package control
 
 import (
 	"context"
@@ -61,13 +61,13 @@ type TalksDesk interface {
 
 var talksPage = control{
 	pattern: "/talks", file: "talks",
-	show: func(q *request) (any, error) {
-		v := talksView{Query: searched(q.r)}
+	show: func(q *Request) (any, error) {
+		v := talksView{Query: searched(q.HTTP)}
 		var err error
 		if v.Query != "" {
-			v.Found, err = q.desk.FindSaid(q.r.Context(), v.Query)
+			v.Found, err = q.Desk.FindSaid(q.HTTP.Context(), v.Query)
 		} else {
-			v.Talks, err = q.desk.Talks(q.r.Context())
+			v.Talks, err = q.Desk.Talks(q.HTTP.Context())
 		}
 		return v, err
 	},
@@ -84,17 +84,17 @@ const saidShown = 100
 
 var talkPage = control{
 	pattern: "/talks/{id}", file: "talk",
-	show: func(q *request) (any, error) {
-		id, err := numbered(q.r, "id")
+	show: func(q *Request) (any, error) {
+		id, err := numbered(q.HTTP, "id")
 		if err != nil {
 			return nil, err
 		}
-		at, _ := strconv.ParseInt(q.r.URL.Query().Get("at"), 10, 64) // none shows the newest
-		most, err := strconv.Atoi(q.r.URL.Query().Get("most"))
+		at, _ := strconv.ParseInt(q.HTTP.URL.Query().Get("at"), 10, 64) // none shows the newest
+		most, err := strconv.Atoi(q.HTTP.URL.Query().Get("most"))
 		if err != nil {
 			most = saidShown
 		}
-		t, err := q.desk.Transcript(q.r.Context(), id, at, most)
+		t, err := q.Desk.Transcript(q.HTTP.Context(), id, at, most)
 		return talkView{t, at}, err
 	},
 }

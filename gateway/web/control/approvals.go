@@ -1,4 +1,4 @@
-package web
+package control
 
 import (
 	"context"
@@ -37,12 +37,12 @@ type ApprovalsDesk interface {
 
 var approvalsPage = control{
 	pattern: "/approvals", file: "approvals",
-	show: func(q *request) (any, error) { return q.desk.ListApprovals(q.r.Context()) },
-	acts: []act{{"/approvals/{id}/remove", func(q *request) (string, error) {
-		id, err := numbered(q.r, "id")
+	show: func(q *Request) (any, error) { return q.Desk.ListApprovals(q.HTTP.Context()) },
+	acts: []act{{"/approvals/{id}/remove", func(q *Request) (string, error) {
+		id, err := numbered(q.HTTP, "id")
 		if err != nil {
 			return "", err
 		}
-		return done("/approvals", "remove"), q.desk.RemoveGrant(q.r.Context(), id)
+		return done("/approvals", "remove"), q.Desk.RemoveGrant(q.HTTP.Context(), id)
 	}}},
 }

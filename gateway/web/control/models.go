@@ -1,4 +1,4 @@
-package web
+package control
 
 import (
 	"context"
@@ -46,9 +46,9 @@ type ModelsDesk interface {
 
 var modelsPage = control{
 	pattern: "/models", file: "models",
-	show: func(q *request) (any, error) { return q.desk.ListModels(q.r.Context()) },
-	acts: []act{{"/models/default", func(q *request) (string, error) {
-		return done("/models", "default"), q.desk.SetDefaultModel(q.r.Context(), q.r.PostFormValue("entry"))
+	show: func(q *Request) (any, error) { return q.Desk.ListModels(q.HTTP.Context()) },
+	acts: []act{{"/models/default", func(q *Request) (string, error) {
+		return done("/models", "default"), q.Desk.SetDefaultModel(q.HTTP.Context(), q.HTTP.PostFormValue("entry"))
 	}}},
 }
 

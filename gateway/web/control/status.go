@@ -1,4 +1,4 @@
-package web
+package control
 
 import (
 	"context"
@@ -19,18 +19,22 @@ type Overview struct {
 	Calls, Tokens      int
 	CostUSD, BudgetUSD float64
 	Unpriced           int
-	// Running counts turns, Inbox and Outbox what waits.
-	Running, Inbox, Outbox int
-	Waiting                time.Time
-	BackupAt               time.Time
-	BackupFault            string
-	Database               string
-	DatabaseBytes          int64
+	Queues
+	BackupAt      time.Time
+	BackupFault   string
+	Database      string
+	DatabaseBytes int64
 	// Next is what is planned next, with Next[0].Next[0] as its time; empty for nothing.
 	Next []Schedule
 	// Knocked counts the unknown senders about whom nothing is decided.
 	Knocked int
 	Muted   []string
+}
+
+// Queues are how many turns run, and what waits; Waiting is since when a message does.
+type Queues struct {
+	Running, Inbox, Outbox int
+	Waiting                time.Time
 }
 
 // Mark says how a part of the bot is.
@@ -48,8 +52,8 @@ type StatusDesk interface {
 
 var statusPage = control{
 	pattern: "/status", file: "status",
-	show: func(q *request) (any, error) {
-		o, err := q.desk.Overview(q.r.Context())
+	show: func(q *Request) (any, error) {
+		o, err := q.Desk.Overview(q.HTTP.Context())
 		return statusView{o, worst(o.Marks)}, err
 	},
 }

@@ -1,4 +1,4 @@
-package web
+package control
 
 import (
 	"context"
@@ -39,17 +39,17 @@ type PeopleDesk interface {
 
 var peoplePage = control{
 	pattern: "/people", file: "people",
-	show: func(q *request) (any, error) { return q.desk.People(q.r.Context()) },
+	show: func(q *Request) (any, error) { return q.Desk.People(q.HTTP.Context()) },
 	acts: []act{
-		{"/people/allow", aboutPerson("allow", ControlDesk.Allow)},
-		{"/people/deny", aboutPerson("deny", ControlDesk.Deny)},
-		{"/people/ignore", aboutPerson("ignore", ControlDesk.Ignore)},
-		{"/people/unignore", aboutPerson("unignore", ControlDesk.Unignore)},
+		{"/people/allow", aboutPerson("allow", Desk.Allow)},
+		{"/people/deny", aboutPerson("deny", Desk.Deny)},
+		{"/people/ignore", aboutPerson("ignore", Desk.Ignore)},
+		{"/people/unignore", aboutPerson("unignore", Desk.Unignore)},
 	},
 }
 
-func aboutPerson(what string, do func(ControlDesk, context.Context, string) error) func(*request) (string, error) {
-	return func(q *request) (string, error) {
-		return done("/people", what), do(q.desk, q.r.Context(), strings.TrimSpace(q.r.PostFormValue("chat")))
+func aboutPerson(what string, do func(Desk, context.Context, string) error) func(*Request) (string, error) {
+	return func(q *Request) (string, error) {
+		return done("/people", what), do(q.Desk, q.HTTP.Context(), strings.TrimSpace(q.HTTP.PostFormValue("chat")))
 	}
 }

@@ -1,4 +1,4 @@
-package web
+package control
 
 import (
 	"context"
@@ -22,9 +22,9 @@ type LogsDesk interface {
 
 var logsPage = control{
 	pattern: "/logs", file: "logs",
-	show: func(q *request) (any, error) {
-		level := q.r.URL.Query().Get("level")
-		lines, err := q.desk.ListLog(q.r.Context(), level)
+	show: func(q *Request) (any, error) {
+		level := q.HTTP.URL.Query().Get("level")
+		lines, err := q.Desk.ListLog(q.HTTP.Context(), level)
 		return logsView{level, lines}, err
 	},
 }

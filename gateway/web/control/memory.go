@@ -1,4 +1,4 @@
-package web
+package control
 
 import (
 	"context"
@@ -67,46 +67,46 @@ type MemoryDesk interface {
 
 var memoryPage = control{
 	pattern: "/memory", file: "memory",
-	show: func(q *request) (any, error) {
-		text := searched(q.r)
-		all, err := q.desk.Remembered(q.r.Context(), text)
+	show: func(q *Request) (any, error) {
+		text := searched(q.HTTP)
+		all, err := q.Desk.Remembered(q.HTTP.Context(), text)
 		return memoryView{all, text}, err
 	},
 	acts: []act{
-		{"/memory/save", func(q *request) (string, error) {
-			text := strings.TrimSpace(q.r.PostFormValue("content"))
+		{"/memory/save", func(q *Request) (string, error) {
+			text := strings.TrimSpace(q.HTTP.PostFormValue("content"))
 			if text == "" {
 				return "", Say(q.t("memory.notext"))
 			}
-			return done("/memory", "save"), q.desk.SaveFact(q.r.Context(), strings.TrimSpace(q.r.PostFormValue("key")), text)
+			return done("/memory", "save"), q.Desk.SaveFact(q.HTTP.Context(), strings.TrimSpace(q.HTTP.PostFormValue("key")), text)
 		}},
-		{"/memory/forget", func(q *request) (string, error) {
-			id, err := strconv.ParseInt(q.r.PostFormValue("id"), 10, 64)
+		{"/memory/forget", func(q *Request) (string, error) {
+			id, err := strconv.ParseInt(q.HTTP.PostFormValue("id"), 10, 64)
 			if err != nil {
 				return "", ErrNotFound
 			}
-			change, err := q.desk.ForgetFact(q.r.Context(), id)
+			change, err := q.Desk.ForgetFact(q.HTTP.Context(), id)
 			return done("/memory", "forget") + "&undo=" + strconv.FormatInt(change, 10), err
 		}},
-		{"/memory/undo", func(q *request) (string, error) {
-			if q.r.PostFormValue("change") == "core" {
-				return done("/memory", "undo"), q.desk.UndoCore(q.r.Context())
+		{"/memory/undo", func(q *Request) (string, error) {
+			if q.HTTP.PostFormValue("change") == "core" {
+				return done("/memory", "undo"), q.Desk.UndoCore(q.HTTP.Context())
 			}
-			change, err := strconv.ParseInt(q.r.PostFormValue("change"), 10, 64)
+			change, err := strconv.ParseInt(q.HTTP.PostFormValue("change"), 10, 64)
 			if err != nil {
 				return "", ErrNotFound
 			}
-			return done("/memory", "undo"), q.desk.UndoMemory(q.r.Context(), change)
+			return done("/memory", "undo"), q.Desk.UndoMemory(q.HTTP.Context(), change)
 		}},
-		{"/memory/core", func(q *request) (string, error) {
-			form := q.r.PostFormValue
+		{"/memory/core", func(q *Request) (string, error) {
+			form := q.HTTP.PostFormValue
 			f := CoreFact{Section: form("section"), Key: form("key"), Value: form("value")}
 			if form("delete") != "" {
 				f.Value = ""
 			} else if strings.TrimSpace(f.Value) == "" {
 				return "", Say(q.t("memory.novalue"))
 			}
-			return done("/memory", "core"), q.desk.SetCore(q.r.Context(), form("kind"), form("id"), f)
+			return done("/memory", "core"), q.Desk.SetCore(q.HTTP.Context(), form("kind"), form("id"), f)
 		}},
 	},
 }

@@ -1,4 +1,4 @@
-package web
+package control
 
 import (
 	"context"
@@ -45,13 +45,13 @@ type ToolsDesk interface {
 
 var toolsPage = control{
 	pattern: "/tools", file: "tools",
-	show: func(q *request) (any, error) {
-		v := toolsView{Tool: q.r.URL.Query().Get("tool"), Arguments: q.r.URL.Query().Get("arguments"), Chat: q.r.URL.Query().Get("chat")}
+	show: func(q *Request) (any, error) {
+		v := toolsView{Tool: q.HTTP.URL.Query().Get("tool"), Arguments: q.HTTP.URL.Query().Get("arguments"), Chat: q.HTTP.URL.Query().Get("chat")}
 		var err error
-		if v.Toolbox, err = q.desk.ListTools(q.r.Context(), q.lang); err != nil || v.Tool == "" {
+		if v.Toolbox, err = q.Desk.ListTools(q.HTTP.Context(), q.Language); err != nil || v.Tool == "" {
 			return v, err
 		}
-		checked, err := q.desk.CheckCall(q.r.Context(), v.Tool, v.Arguments, v.Chat)
+		checked, err := q.Desk.CheckCall(q.HTTP.Context(), v.Tool, v.Arguments, v.Chat)
 		var refused *SaidError
 		if errors.As(err, &refused) {
 			checked, err = Verdict{Verdict: "deny", Reason: refused.Text}, nil
@@ -59,10 +59,10 @@ var toolsPage = control{
 		v.Checked = &checked
 		return v, err
 	},
-	acts: []act{{"/tools/check", func(q *request) (string, error) {
+	acts: []act{{"/tools/check", func(q *Request) (string, error) {
 		call := url.Values{}
 		for _, key := range []string{"tool", "arguments", "chat"} {
-			if value := strings.TrimSpace(q.r.PostFormValue(key)); value != "" {
+			if value := strings.TrimSpace(q.HTTP.PostFormValue(key)); value != "" {
 				call.Set(key, value)
 			}
 		}

@@ -1,4 +1,6 @@
-package web
+// Package control is the pages of the web page beside the chat: what they read and do, and
+// their texts. Package web serves them and has their templates.
+package control
 
 import (
 	"errors"
@@ -12,10 +14,10 @@ import (
 	"time"
 )
 
-// ControlDesk is what the pages beside the chat read and do. The times of what it returns
+// Desk is what the pages beside the chat read and do. The times of what it returns
 // are in the zone in which they are to be shown. Of an error that is no *SaidError the
 // page shows nothing.
-type ControlDesk interface {
+type Desk interface {
 	StatusDesk
 	TalksDesk
 	SchedulesDesk
@@ -26,6 +28,44 @@ type ControlDesk interface {
 	ModelsDesk
 	SettingsDesk
 	LogsDesk
+}
+
+// ErrNotFound means that what was asked for is not there, ErrForm that a form is none of
+// these pages.
+var (
+	ErrNotFound = errors.New("not found")
+	ErrForm     = errors.New("a form that this page does not have")
+)
+
+// Request is a request to a page.
+type Request struct {
+	HTTP     *http.Request
+	Desk     Desk
+	Language string
+	// Show answers with a template, Back with another address.
+	Show func(code int, name string, data any) error
+	Back func(to string) error
+}
+
+// t is a text in the language of the browser.
+func (q *Request) t(key string) string { return say(q.Language, key) }
+
+// say is a text in a language.
+func say(language, key string, args ...any) string {
+	text := Texts[key][0]
+	if language == "ru" {
+		text = Texts[key][1]
+	}
+	if len(args) == 0 {
+		return text
+	}
+	return fmt.Sprintf(text, args...)
+}
+
+// Page answers requests.
+type Page struct {
+	Pattern string
+	Serve   func(*Request) error
 }
 
 // SaidError is an error for people.
@@ -40,7 +80,7 @@ func Say(text string) error { return &SaidError{text} }
 type control struct {
 	// pattern is its address, file its template.
 	pattern, file string
-	show          func(q *request) (any, error)
+	show          func(q *Request) (any, error)
 	acts          []act
 }
 
@@ -48,46 +88,48 @@ type control struct {
 type act struct {
 	pattern string
 	// do returns where to go; see done.
-	do func(q *request) (to string, err error)
+	do func(q *Request) (to string, err error)
 }
 
 // languages are those of the texts.
 var languages = []string{"en", "ru"}
 
-// controlPages are the pages beside the chat.
-var controlPages = slices.Concat(
-	statusPage.pages(), talksPage.pages(), talkPage.pages(), schedulesPage.pages(), schedulePage.pages(), memoryPage.pages(),
-	approvalsPage.pages(), toolsPage.pages(), peoplePage.pages(), modelsPage.pages(), settingsPage.pages(), logsPage.pages(),
-)
+// Pages are all of them.
+func Pages() []Page {
+	return slices.Concat(
+		statusPage.pages(), talksPage.pages(), talkPage.pages(), schedulesPage.pages(), schedulePage.pages(), memoryPage.pages(),
+		approvalsPage.pages(), toolsPage.pages(), peoplePage.pages(), modelsPage.pages(), settingsPage.pages(), logsPage.pages(),
+	)
+}
 
 // pages are the page and its forms, for the router.
-func (c control) pages() []page {
-	all := []page{{pattern: "GET " + c.pattern, serve: func(q *request) error {
+func (c control) pages() []Page {
+	all := []Page{{Pattern: "GET " + c.pattern, Serve: func(q *Request) error {
 		f := filled{}
-		if what := q.r.URL.Query().Get("done"); known("done." + what) {
+		if what := q.HTTP.URL.Query().Get("done"); known("done." + what) {
 			f.Done = what
 		}
-		f.Undo, _ = strconv.ParseInt(q.r.URL.Query().Get("undo"), 10, 64) // none is 0
+		f.Undo, _ = strconv.ParseInt(q.HTTP.URL.Query().Get("undo"), 10, 64) // none is 0
 		return c.fill(q, http.StatusOK, f)
 	}}}
 	for _, a := range c.acts {
-		all = append(all, page{pattern: "POST " + a.pattern, serve: func(q *request) error { return c.act(q, a) }})
+		all = append(all, Page{Pattern: "POST " + a.pattern, Serve: func(q *Request) error { return c.act(q, a) }})
 	}
 	return all
 }
 
 // act does what a form asks for. A form that is refused comes back with the reason.
-func (c control) act(q *request, a act) error {
-	if err := q.r.ParseForm(); err != nil {
-		return errors.Join(err, errBad) // a body that is too long has a page of its own
+func (c control) act(q *Request, a act) error {
+	if err := q.HTTP.ParseForm(); err != nil {
+		return errors.Join(err, ErrForm) // a body that is too long has a page of its own
 	}
 	to, err := a.do(q)
 	var refused *SaidError
 	switch {
 	case err == nil:
-		return q.back(to)
+		return q.Back(to)
 	case errors.As(err, &refused):
-		return c.fill(q, http.StatusUnprocessableEntity, filled{Fault: refused.Text, Form: q.r.PostForm})
+		return c.fill(q, http.StatusUnprocessableEntity, filled{Fault: refused.Text, Form: q.HTTP.PostForm})
 	case errors.Is(err, ErrNotFound):
 		return c.fill(q, http.StatusUnprocessableEntity, filled{Fault: q.t("error.gone")})
 	}
@@ -107,15 +149,15 @@ type filled struct {
 }
 
 // fill answers with the page.
-func (c control) fill(q *request, code int, f filled) (err error) {
+func (c control) fill(q *Request, code int, f filled) (err error) {
 	if f.Data, err = c.show(q); err != nil {
 		return err
 	}
-	return q.showAs(code, c.file, f)
+	return q.Show(code, c.file, f)
 }
 
-// controlFunctions are what the templates may call besides t.
-func controlFunctions(language string) template.FuncMap {
+// Functions are what the templates may call besides t.
+func Functions(language string) template.FuncMap {
 	return template.FuncMap{
 		"has":   known,
 		"when":  func(at time.Time) string { return when(language, at) },
@@ -128,7 +170,7 @@ func controlFunctions(language string) template.FuncMap {
 }
 
 // known reports whether there is a text.
-func known(key string) bool { _, is := controlTexts[key]; return is }
+func known(key string) bool { _, is := Texts[key]; return is }
 
 // done is an address with what was done.
 func done(path, what string) string {
