@@ -95,7 +95,6 @@ type Engine struct {
 	plans     plans
 	backups   *backup.Backups
 	report    *report
-	desk      *desk.Chat
 }
 
 var (
@@ -180,12 +179,13 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Questions: e.questions, Outbox: e.outbox, Executor: set.Executor, Redact: c.Redact, Pictures: seen,
 	})
 	e.commands = e.newCommands(files)
-	e.desk = &desk.Chat{Store: st, Files: kept, Settings: c.Settings, Deaf: e.media.Deaf}
 	return e, nil
 }
 
 // Desk is what the web page reads and does.
-func (e *Engine) Desk() *desk.Chat { return e.desk }
+func (e *Engine) Desk() *desk.Chat {
+	return &desk.Chat{Store: e.store, Files: media.In(e.config.Dir, e.config.Workspace, e.log), Settings: e.settings, Deaf: e.media.Deaf}
+}
 
 // The end of Run: how long running turns may take to finish, and how long what
 // they said may take to leave.
