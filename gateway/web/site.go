@@ -243,11 +243,19 @@ func (v view) Current(name string) bool {
 
 func (q *request) showAs(code int, name string, data any) error {
 	var b bytes.Buffer
-	if err := q.write(&b, name, "layout", view{Name: name, Lang: q.lang, SignedIn: q.browser.ID != 0, Path: q.r.URL.RequestURI(), Data: data, q: q}); err != nil {
+	if err := q.write(&b, name, "layout", view{Name: name, Lang: q.lang, SignedIn: q.browser.ID != 0, Path: q.path(), Data: data, q: q}); err != nil {
 		return err
 	}
 	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	return q.packed(code, b.Bytes())
+}
+
+// path is where a change of the language leads back to.
+func (q *request) path() string {
+	if q.r.Method != http.MethodGet {
+		return "/chat"
+	}
+	return q.r.URL.RequestURI()
 }
 
 // packers are kept for the next page: each has tables of its own.
