@@ -46,15 +46,18 @@ func TestPagesInChromium(t *testing.T) {
 	defer stop()
 	ctx, done := chromedp.NewContext(allocator)
 	defer done()
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil { // starts the browser
+		t.Fatal(err)
+	}
 	at, err := url.Parse(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, language := range []string{"en", "ru"} {
+	for _, language := range chosen("KLAWBOT_LANGUAGES", "en", "ru") {
 		o.speak(language)
-		for _, theme := range []string{"light", "dark"} {
+		for _, theme := range chosen("KLAWBOT_THEMES", "light", "dark") {
 			for _, width := range []int64{320, 1280} {
-				for _, path := range []string{"/status", "/people", "/schedules", "/schedules/weekly%20report", "/memory", "/talks", "/talks/1", "/talks?q=folder", "/models", "/settings", "/approvals", "/logs", "/tools?tool=shell&arguments=%7B%7D"} {
+				for _, path := range chosen("KLAWBOT_PAGES", "/status", "/people", "/schedules", "/schedules/weekly%20report", "/memory", "/talks", "/talks/1", "/talks?q=folder", "/models", "/settings", "/approvals", "/logs", "/tools?tool=shell&arguments=%7B%7D") {
 					name := fmt.Sprintf("%s-%s-%d-%s", plainName.Replace(path[1:]), theme, width, language)
 					if err := o.look(ctx, at, path, theme, width, string(axe), name); err != nil {
 						t.Errorf("%s: %v", name, err)
@@ -63,6 +66,14 @@ func TestPagesInChromium(t *testing.T) {
 			}
 		}
 	}
+}
+
+// chosen are the values of a variable, or all.
+func chosen(name string, all ...string) []string {
+	if some := os.Getenv(name); some != "" {
+		return strings.Fields(some)
+	}
+	return all
 }
 
 var plainName = strings.NewReplacer("/", "_", "?", "_", "%20", "_", "&", "_", "=", "_")

@@ -116,7 +116,7 @@ func (d *Desk) Overview(ctx context.Context) (o control.Overview, err error) {
 		Version: s.Version, Uptime: s.Uptime, Faults: s.Faults, Model: s.Model,
 		Calls: s.Usage.Calls, Tokens: s.Usage.InputTokens + s.Usage.OutputTokens + s.Usage.EstimatedTokens,
 		CostUSD: s.Usage.CostUSD, Unpriced: s.Usage.UnpricedCalls, BudgetUSD: d.Settings().Models.Budget.PerDayUSD,
-		Queues: control.Queues{Running: s.Running, Inbox: s.Inbox.Waiting, Outbox: s.Outbox.Waiting, Waiting: d.in(s.Inbox.Oldest)},
+		Queues:   control.Queues{Running: s.Running, Inbox: s.Inbox.Waiting, Outbox: s.Outbox.Waiting, Waiting: d.in(s.Inbox.Oldest)},
 		BackupAt: d.in(s.Backup.At), BackupFault: s.Backup.Fault, Database: s.Database.State, DatabaseBytes: s.Database.Bytes,
 		Knocked: len(s.Knocked), Muted: s.Muted,
 	}
