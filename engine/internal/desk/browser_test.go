@@ -97,11 +97,11 @@ func (o *office) look(ctx context.Context, at *url.URL, path, theme string, widt
 		return err
 	}
 	if folder := os.Getenv("KLAWBOT_SHOTS"); folder != "" {
-		picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(85))
+		picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(folder, name+".jpg"), picture, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600); err != nil {
 			return err
 		}
 	}

@@ -197,9 +197,6 @@ func when(language string, at time.Time) string {
 	}
 	now := time.Now().In(at.Location())
 	clock := at.Format("15:04")
-	if at.Second() != 0 && at.Sub(now).Abs() < time.Minute {
-		clock = at.Format("15:04:05")
-	}
 	switch at.Format(time.DateOnly) {
 	case now.Format(time.DateOnly):
 		return say(language, "time.today", clock)

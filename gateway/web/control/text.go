@@ -157,7 +157,7 @@ var Texts = map[string][2]string{
 	"by.tool":          {"after untrusted content", "после чужого текста"},
 	"by.import":        {"imported", "из импорта"},
 
-	"talks.title":    {"Conversations", "Беседы"},
+	"talks.title":    {"Talks", "Беседы"},
 	"talks.none":     {"No conversations yet.", "Бесед пока нет."},
 	"talks.found":    {"Found for “%s”", "Найдено: «%s»"},
 	"talks.nothing":  {"No messages found.", "Сообщений не найдено."},
