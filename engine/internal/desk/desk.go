@@ -121,7 +121,7 @@ func (d *Desk) Overview(ctx context.Context) (o control.Overview, err error) {
 		Knocked: len(s.Knocked), Muted: s.Muted,
 	}
 	for _, f := range d.marks.now(ctx) {
-		o.Marks = append(o.Marks, control.Mark{State: string(f.State), Name: f.Name, Text: f.Text, Fix: f.Fix})
+		o.Marks = append(o.Marks, control.Mark{State: string(f.State), Name: f.Name, Text: d.mask(f.Text), Fix: d.mask(f.Fix)})
 	}
 	o.Next, err = d.next(ctx)
 	return o, err
@@ -202,6 +202,9 @@ func (d *Desk) SetSetting(_ context.Context, key, value string) error {
 
 // byPage names who did something in the log.
 const byPage = "web page"
+
+// mask hides secrets in a text that is shown.
+func (d *Desk) mask(text string) string { return d.Redact.Text(text) }
 
 // line is a text in one line.
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -510,57 +510,65 @@ var hostile = []string{
 
 // TestHostileTextsStayTexts puts them into every field that foreign text reaches.
 func TestHostileTextsStayTexts(t *testing.T) {
-	for i, evil := range hostile {
+	for _, evil := range hostile {
 		o := open(t)
-		o.allowed = []gateway.ChatID{{Channel: "telegram", ID: 33}}
-		o.settings.Models.Entries[evil] = settings.Model{Name: evil, Provider: evil, Type: evil}
-		o.settings.Policy.Everyone.Deny = []string{evil}
-		o.settable.level = evil
-		o.log = []control.LogLine{{At: time.Now(), Level: "ERROR", Text: evil, Rest: evil}}
-		o.write(func(tx *store.Tx) error {
-			_, err := tx.Chats().CountStranger("telegram", 555, evil, 1)
-			if err == nil {
-				err = tx.Chats().SeeChat("telegram", 33, evil, time.Now())
-			}
-			if err == nil {
-				_, err = tx.Approvals().AddApproval(store.Approval{Token: "1", Call: "1", Address: gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 22}}, Tool: evil, Shown: evil})
-			}
-			if err == nil {
-				_, err = tx.Approvals().AddGrant(store.Grant{Channel: "telegram", Chat: 22, Tool: evil, Shown: evil, ExpiresAt: time.Now().Add(time.Hour)})
-			}
-			s, err2 := tx.Sessions().Session(gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 22}})
-			if err == nil && err2 == nil {
-				body := llm.Message{Role: llm.RoleTool, Blocks: []llm.Block{{Result: &llm.ToolResult{CallID: "c", Name: evil, Text: evil}}}}
-				for _, m := range []store.Message{
-					{Body: llm.Text(llm.RoleUser, evil), SenderName: evil}, {Body: body},
-					{Body: llm.Message{Role: llm.RoleAssistant, Blocks: []llm.Block{{Text: evil}, {Call: &llm.ToolCall{ID: "c", Name: evil, Arguments: evil}}}}},
-				} {
-					m.Session = s.ID
-					if _, err := tx.Sessions().AddMessage(m); err != nil {
-						return err
-					}
-				}
-			}
-			return errors.Join(err, err2)
-		})
-		name := fmt.Sprintf("job %d %s", i, strings.NewReplacer("/", "", "\u202e", "").Replace(evil))
-		name = string([]rune(name)[:min(len([]rune(name)), 40)])
-		if _, err := o.desk.Schedules.Add(t.Context(), tools.Call{}, job.New{Name: name, Cron: "0 9 * * 1", Message: evil}); err != nil {
-			t.Fatal(err)
-		}
-		o.post("/memory/save", "content", evil, "key", evil)
-		o.post("/memory/core", "section", "user", "key", evil, "value", evil)
-		pages := []string{
-			"/status", "/people", "/schedules", "/schedules/" + url.PathEscape(name), "/memory", "/memory?q=" + url.QueryEscape(evil),
-			"/talks", "/talks/1", "/talks?q=" + url.QueryEscape(evil), "/approvals", "/models", "/settings", "/logs", "/people?done=" + url.QueryEscape(evil),
-			"/tools?tool=" + url.QueryEscape(evil) + "&arguments=" + url.QueryEscape(evil) + "&chat=" + url.QueryEscape(evil),
-		}
-		for _, path := range pages {
+		for _, path := range o.everywhere(evil) {
 			harmless(t, path, o.get(path))
 		}
 		for _, form := range [][]string{{"/people/allow", "chat"}, {"/settings", "key"}, {"/models/default", "entry"}, {"/memory/forget", "id"}} {
 			harmless(t, form[0], o.post(form[0], form[1], evil))
 		}
+	}
+}
+
+// TestSecretsAreOnNoPage puts one into every field; get looks for it.
+func TestSecretsAreOnNoPage(t *testing.T) {
+	o := open(t)
+	for _, path := range o.everywhere("the key is " + secret) {
+		if !strings.Contains(path, secret) { // what a person types comes back
+			o.get(path)
+		}
+	}
+}
+
+// everywhere puts a text into every field that foreign text reaches, and returns the pages
+// that show it.
+func (o *office) everywhere(evil string) []string {
+	o.t.Helper()
+	o.allowed = []gateway.ChatID{{Channel: "telegram", ID: 33}}
+	o.settings.Models.Entries["evil"] = settings.Model{Name: "evil", Provider: "evil", Type: "ollama"}
+	if !strings.Contains(evil, secret) { // names in the configuration are no secrets, and its values come masked
+		o.settings.Models.Entries[evil] = settings.Model{Name: evil, Provider: evil, Type: evil}
+		o.settings.Policy.Everyone.Deny = []string{evil}
+		o.settable.level = evil
+		o.log = []control.LogLine{{At: time.Now(), Level: "ERROR", Text: evil, Rest: evil}} // the log has none
+	}
+	at := gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 22}}
+	o.write(func(tx *store.Tx) error {
+		s, err := tx.Sessions().Session(at)
+		_, err2 := tx.Chats().CountStranger("telegram", 555, evil, 1)
+		_, err3 := tx.Approvals().AddApproval(store.Approval{Token: "1", Call: "1", Address: at, Tool: "shell", Shown: evil})
+		_, err4 := tx.Approvals().AddGrant(store.Grant{Channel: "telegram", Chat: 22, Tool: "shell", Shown: evil, ExpiresAt: time.Now().Add(time.Hour)})
+		body := llm.Message{Role: llm.RoleTool, Blocks: []llm.Block{{Result: &llm.ToolResult{CallID: "c", Name: "shell", Text: evil}}}}
+		for _, m := range []store.Message{
+			{Body: llm.Text(llm.RoleUser, evil), SenderName: evil}, {Body: body},
+			{Body: llm.Message{Role: llm.RoleAssistant, Blocks: []llm.Block{{Text: evil}, {Call: &llm.ToolCall{ID: "c", Name: "shell", Arguments: evil}}}}},
+		} {
+			m.Session = s.ID
+			_, failed := tx.Sessions().AddMessage(m)
+			err = errors.Join(err, failed)
+		}
+		return errors.Join(err, err2, err3, err4, tx.Chats().SeeChat("telegram", 33, evil, time.Now()))
+	})
+	if _, err := o.desk.Schedules.Add(o.t.Context(), tools.Call{}, job.New{Name: "<job> & \"more\"", Cron: "0 9 * * 1", Message: evil}); err != nil {
+		o.t.Fatal(err)
+	}
+	o.post("/memory/save", "content", evil, "key", evil)
+	o.post("/memory/core", "section", "user", "key", "evil", "value", evil)
+	return []string{
+		"/status", "/people", "/schedules", "/schedules/" + url.PathEscape("<job> & \"more\""), "/memory", "/memory?q=" + url.QueryEscape(evil),
+		"/talks", "/talks/1", "/talks?q=" + url.QueryEscape(evil), "/approvals", "/models", "/settings", "/logs", "/people?done=" + url.QueryEscape(evil),
+		"/tools?tool=" + url.QueryEscape(evil) + "&arguments=" + url.QueryEscape(evil) + "&chat=" + url.QueryEscape(evil),
 	}
 }
 

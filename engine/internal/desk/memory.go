@@ -28,7 +28,7 @@ func (d *Desk) Remembered(ctx context.Context, text string) (r control.Remembere
 	if err != nil {
 		r.CoreFault = err.Error()
 	} else {
-		r.Core = coreParts(facts)
+		r.Core = d.coreParts(facts)
 	}
 	var hits []recall.Hit
 	if text != "" {
@@ -42,7 +42,7 @@ func (d *Desk) Remembered(ctx context.Context, text string) (r control.Remembere
 		for _, c := range changes {
 			one := control.MemoryChange{ID: int64(c.ID), At: d.in(c.At), Saved: c.Saved != 0, Undone: c.Undone}
 			if c.Before != nil {
-				one.Before = c.Before.Content
+				one.Before = d.mask(c.Before.Content)
 			}
 			r.Changes = append(r.Changes, one)
 		}
@@ -67,7 +67,7 @@ func (d *Desk) found(tx *store.Tx, hits []recall.Hit) (all []control.Fact) {
 	seen := map[int64]bool{}
 	for _, h := range hits {
 		if h.ID == 0 {
-			all = append(all, control.Fact{Source: h.Source, At: d.in(h.At), Content: h.Content})
+			all = append(all, control.Fact{Source: h.Source, At: d.in(h.At), Content: d.mask(h.Content)})
 			continue
 		}
 		if seen[h.ID] {
@@ -82,7 +82,7 @@ func (d *Desk) found(tx *store.Tx, hits []recall.Hit) (all []control.Fact) {
 }
 
 func (d *Desk) fact(m store.Memory) control.Fact {
-	f := control.Fact{ID: int64(m.ID), Key: m.Key, Category: m.Category, Source: m.Source, Provenance: m.Provenance, At: d.in(m.CreatedAt), Content: m.Content}
+	f := control.Fact{ID: int64(m.ID), Key: m.Key, Category: m.Category, Source: m.Source, Provenance: m.Provenance, At: d.in(m.CreatedAt), Content: d.mask(m.Content)}
 	if m.Channel != "" {
 		f.Chat = gateway.ChatID{Channel: m.Channel, ID: m.Chat}.String()
 	}
@@ -90,27 +90,27 @@ func (d *Desk) fact(m store.Memory) control.Fact {
 }
 
 // coreParts are the parts of the core memory, the bot's first.
-func coreParts(f corememory.CoreFacts) []control.CorePart {
-	parts := []control.CorePart{corePart("", "", f.Part)}
+func (d *Desk) coreParts(f corememory.CoreFacts) []control.CorePart {
+	parts := []control.CorePart{d.corePart("", "", f.Part)}
 	for _, kind := range []struct {
 		name string
 		of   map[string]corememory.Part
 	}{{corememory.KindPeople, f.People}, {corememory.KindChats, f.Chats}} {
 		for _, id := range slices.Sorted(maps.Keys(kind.of)) {
-			parts = append(parts, corePart(kind.name, id, kind.of[id]))
+			parts = append(parts, d.corePart(kind.name, id, kind.of[id]))
 		}
 	}
 	return parts
 }
 
-func corePart(kind, id string, p corememory.Part) control.CorePart {
+func (d *Desk) corePart(kind, id string, p corememory.Part) control.CorePart {
 	part := control.CorePart{Kind: kind, ID: id}
 	for _, s := range []struct {
 		name  string
 		facts corememory.Facts
 	}{{corememory.SectionUser, p.User}, {corememory.SectionAgent, p.Agent}} {
 		for _, key := range slices.Sorted(maps.Keys(s.facts)) {
-			part.Facts = append(part.Facts, control.CoreFact{Section: s.name, Key: key, Value: s.facts[key]})
+			part.Facts = append(part.Facts, control.CoreFact{Section: s.name, Key: key, Value: d.mask(s.facts[key])})
 		}
 	}
 	return part

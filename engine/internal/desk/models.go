@@ -34,7 +34,7 @@ func (d *Desk) ListModels(ctx context.Context) (m control.Models, err error) {
 		if fault, known := reached[name]; known && fault == "" {
 			one.State = "ok"
 		} else if known {
-			one.State, one.Fault = "broken", d.Redact.Text(fault)
+			one.State, one.Fault = "broken", d.mask(fault)
 		}
 		m.Entries = append(m.Entries, one)
 	}

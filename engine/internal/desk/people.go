@@ -25,7 +25,7 @@ func (d *Desk) People(ctx context.Context) (p control.People, err error) {
 			allowed[chat] = true
 			c := known[chat]
 			p.Allowed = append(p.Allowed, control.Person{
-				Chat: chat.String(), ID: chat.ID, Name: d.nameOf(tx, chat, c.Name), Owner: d.Settings().Owns(chat.Channel, chat.ID), LastAt: d.in(c.SeenAt),
+				Chat: chat.String(), ID: chat.ID, Name: d.mask(d.nameOf(tx, chat, c.Name)), Owner: d.Settings().Owns(chat.Channel, chat.ID), LastAt: d.in(c.SeenAt),
 			})
 		}
 		if p.Knocked, err = d.knocked(tx, store.StrangerWaits, allowed); err == nil {
@@ -62,7 +62,7 @@ func (d *Desk) knocked(tx *store.Tx, state store.StrangerState, allowed map[gate
 	for _, r := range rows {
 		chat := gateway.ChatID{Channel: r.Channel, ID: r.ID}
 		if !allowed[chat] {
-			all = append(all, control.Person{Chat: chat.String(), ID: r.ID, Name: r.Name, Times: r.Times, LastAt: d.in(r.LastAt)})
+			all = append(all, control.Person{Chat: chat.String(), ID: r.ID, Name: d.mask(r.Name), Times: r.Times, LastAt: d.in(r.LastAt)})
 		}
 	}
 	return all, err

@@ -31,7 +31,7 @@ func (d *Desk) schedule(s job.Schedule) control.Schedule {
 		zone = d.Zone()
 	}
 	one := control.Schedule{
-		Name: s.Name, Kind: s.Kind, When: s.When, State: s.State, Note: s.Note, Message: s.Message, To: s.InjectInto, Model: s.Model,
+		Name: s.Name, Kind: s.Kind, When: s.When, State: s.State, Note: d.mask(s.Note), Message: d.mask(s.Message), To: s.InjectInto, Model: s.Model,
 		LastState: s.PrevState, CostUSD: s.CostUSD, Once: s.Cron == "", Fixed: s.Kind == string(store.JobHeartbeat),
 	}
 	for _, t := range s.Next {
@@ -50,7 +50,7 @@ func (d *Desk) Runs(ctx context.Context, name string) ([]control.Run, error) {
 	for i, r := range runs {
 		all[i] = control.Run{
 			At: d.in(r.ScheduledAt), State: r.State, Cause: r.Cause, Tokens: r.InputTokens + r.OutputTokens, CostUSD: r.CostUSD,
-			Delivered: r.Delivered, Delivery: r.Delivery, Text: cmp.Or(r.Note, strings.TrimSpace(r.Result)),
+			Delivered: r.Delivered, Delivery: r.Delivery, Text: d.mask(cmp.Or(r.Note, strings.TrimSpace(r.Result))),
 		}
 		if !r.StartedAt.IsZero() && !r.EndedAt.IsZero() {
 			all[i].Took = r.EndedAt.Sub(r.StartedAt)

@@ -45,7 +45,7 @@ func (d *Desk) Talks(ctx context.Context) (all []control.Talk, err error) {
 func (d *Desk) talk(tx *store.Tx, s store.Session) control.Talk {
 	title, _ := tx.Chats().ChatName(s.Address.Chat.Channel, s.Address.Chat.ID) // a name is for display only
 	return control.Talk{
-		ID: int64(s.ID), Chat: s.Address.String(), Name: d.nameOf(tx, s.Address.Chat, title),
+		ID: int64(s.ID), Chat: s.Address.String(), Name: d.mask(d.nameOf(tx, s.Address.Chat, title)),
 		Model: cmp.Or(s.Model, d.Settings().Models.Default), LastAt: d.in(s.StartedAt),
 	}
 }
@@ -76,7 +76,7 @@ func (d *Desk) hit(tx *store.Tx, places map[store.SessionID]store.Session, h rec
 	}
 	s, ok := places[id]
 	t := d.talk(tx, s)
-	return control.Found{Session: int64(id), Message: h.ID, Chat: t.Chat, Name: t.Name, Text: h.Content, At: d.in(h.At)}, ok
+	return control.Found{Session: int64(id), Message: h.ID, Chat: t.Chat, Name: t.Name, Text: d.mask(h.Content), At: d.in(h.At)}, ok
 }
 
 // sessions are all sessions of all chats.
@@ -145,16 +145,16 @@ func beside(tx *store.Tx, s store.Session) (earlier, later int64, err error) {
 
 func (d *Desk) message(m store.Message) control.Said {
 	one := control.Said{
-		ID: int64(m.ID), Role: string(m.Body.Role), Name: m.SenderName, Text: d.Redact.Text(m.Body.PlainText()),
+		ID: int64(m.ID), Role: string(m.Body.Role), Name: d.mask(m.SenderName), Text: d.mask(m.Body.PlainText()),
 		Type: m.Type, Model: m.Model, At: d.in(m.At),
 	}
 	for _, c := range m.Body.Calls() {
-		one.Calls = append(one.Calls, d.Redact.Text(c.Name+" "+clip.Runes(line(c.Arguments), callShown)))
+		one.Calls = append(one.Calls, d.mask(c.Name+" "+clip.Runes(line(c.Arguments), callShown)))
 	}
 	for _, b := range m.Body.Blocks {
 		if b.Result != nil && m.Body.Role == llm.RoleTool {
 			one.Calls = append(one.Calls, b.Result.Name)
-			one.Text += d.Redact.Text(tools.Bare(b.Result.Text))
+			one.Text += d.mask(tools.Bare(b.Result.Text))
 		}
 	}
 	return one

@@ -82,7 +82,7 @@ var Texts = map[string][2]string{
 	"people.last":     {"last %s", "последнее %s"},
 	"people.never":    {"never wrote", "ещё не писал"},
 
-	"schedules.title":   {"Schedules", "Расписание"},
+	"schedules.title":   {"Schedules", "Расписания"},
 	"schedules.none":    {"Nothing planned. /remind tomorrow at 9 call mom", "Ничего не запланировано. /remind завтра в 9 позвонить маме"},
 	"schedules.next":    {"Next", "Дальше"},
 	"schedules.nonext":  {"No next time", "Следующего раза нет"},
