@@ -12,8 +12,8 @@ import (
 // Around is what lies around the engine, for the web page.
 type Around = desk.Around
 
-// Desk is what the web page reads and does.
-func (e *Engine) Desk() *desk.Desk {
+// Desk is what the web page reads and does with an engine.
+func Desk(e *Engine) *desk.Desk {
 	c := e.config
 	return desk.New(desk.Config{
 		Chat: &desk.Chat{

@@ -27,8 +27,7 @@ import (
 	"klawbot/tools/self"
 )
 
-// Around is what lies around the engine. Each function may be nil: the bot was built
-// without that part.
+// Around is what lies around the engine. All of it is required by the page.
 type Around struct {
 	// Allowed are the chats on the allow list. Allow and Deny change it, at once and for
 	// good; Fixed says why it cannot be changed, nil when it can.
@@ -41,7 +40,7 @@ type Around struct {
 	Log func() []control.LogLine
 }
 
-// Config is what New needs. All of it is required, but what is in Around.
+// Config is what New needs. All of it is required, but Configuration.
 type Config struct {
 	Chat      *Chat
 	Status    func(context.Context) (health.Status, error)
@@ -72,13 +71,8 @@ type Desk struct {
 // New returns a Desk.
 func New(c Config) *Desk {
 	d := &Desk{Chat: c.Chat, Config: c, approvals: approval.Record{Store: c.Chat.Store}}
-	d.marks.get = func(ctx context.Context) []health.Finding {
-		if c.Around.Marks == nil {
-			return nil
-		}
-		return c.Around.Marks(ctx)
-	}
-	d.reached.get = d.reach
+	d.marks.get = c.Around.Marks
+	d.reached.get = func(ctx context.Context) map[string]string { return reach(ctx, d) }
 	return d
 }
 
@@ -154,9 +148,6 @@ func (d *Desk) next(ctx context.Context) ([]control.Schedule, error) {
 
 // ListLog returns the newest records of a level or above.
 func (d *Desk) ListLog(_ context.Context, level string) ([]control.LogLine, error) {
-	if d.Around.Log == nil {
-		return nil, nil
-	}
 	least := slog.LevelDebug
 	if level != "" {
 		if err := least.UnmarshalText([]byte(level)); err != nil {

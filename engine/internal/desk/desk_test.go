@@ -185,6 +185,7 @@ func (o *office) around() Around {
 			o.allowed = slices.DeleteFunc(o.allowed, func(c gateway.ChatID) bool { return c == chat })
 			return nil
 		},
+		Fixed: func() error { return nil },
 		Marks: func(context.Context) []health.Finding {
 			return []health.Finding{
 				health.OK("telegram", "@klaw_bot"), health.Off("sandbox", "tools.sandbox.type", "off"),

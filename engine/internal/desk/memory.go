@@ -28,7 +28,7 @@ func (d *Desk) Remembered(ctx context.Context, text string) (r control.Remembere
 	if err != nil {
 		r.CoreFault = err.Error()
 	} else {
-		r.Core = d.coreParts(facts)
+		r.Core = coreParts(facts, d.mask)
 	}
 	var hits []recall.Hit
 	if text != "" {
@@ -90,27 +90,27 @@ func (d *Desk) fact(m store.Memory) control.Fact {
 }
 
 // coreParts are the parts of the core memory, the bot's first.
-func (d *Desk) coreParts(f corememory.CoreFacts) []control.CorePart {
-	parts := []control.CorePart{d.corePart("", "", f.Part)}
+func coreParts(f corememory.CoreFacts, mask func(string) string) []control.CorePart {
+	parts := []control.CorePart{corePart("", "", f.Part, mask)}
 	for _, kind := range []struct {
 		name string
 		of   map[string]corememory.Part
 	}{{corememory.KindPeople, f.People}, {corememory.KindChats, f.Chats}} {
 		for _, id := range slices.Sorted(maps.Keys(kind.of)) {
-			parts = append(parts, d.corePart(kind.name, id, kind.of[id]))
+			parts = append(parts, corePart(kind.name, id, kind.of[id], mask))
 		}
 	}
 	return parts
 }
 
-func (d *Desk) corePart(kind, id string, p corememory.Part) control.CorePart {
+func corePart(kind, id string, p corememory.Part, mask func(string) string) control.CorePart {
 	part := control.CorePart{Kind: kind, ID: id}
 	for _, s := range []struct {
 		name  string
 		facts corememory.Facts
 	}{{corememory.SectionUser, p.User}, {corememory.SectionAgent, p.Agent}} {
 		for _, key := range slices.Sorted(maps.Keys(s.facts)) {
-			part.Facts = append(part.Facts, control.CoreFact{Section: s.name, Key: key, Value: d.mask(s.facts[key])})
+			part.Facts = append(part.Facts, control.CoreFact{Section: s.name, Key: key, Value: mask(s.facts[key])})
 		}
 	}
 	return part

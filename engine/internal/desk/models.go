@@ -57,7 +57,7 @@ func (d *Desk) ListModels(ctx context.Context) (m control.Models, err error) {
 }
 
 // reach asks the servers of all entries whether they know them: "" is yes, else why not.
-func (d *Desk) reach(ctx context.Context) map[string]string {
+func reach(ctx context.Context, d *Desk) map[string]string {
 	var mu sync.Mutex
 	var asking sync.WaitGroup
 	all := map[string]string{}

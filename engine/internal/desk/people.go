@@ -21,7 +21,7 @@ func (d *Desk) People(ctx context.Context) (p control.People, err error) {
 		for _, c := range chats {
 			known[gateway.ChatID{Channel: c.Channel, ID: c.ID}] = c
 		}
-		for _, chat := range d.allowedChats() {
+		for _, chat := range d.Around.Allowed() {
 			allowed[chat] = true
 			c := known[chat]
 			p.Allowed = append(p.Allowed, control.Person{
@@ -33,19 +33,10 @@ func (d *Desk) People(ctx context.Context) (p control.People, err error) {
 		}
 		return err
 	})
-	if d.Around.Fixed != nil {
-		if fixed := d.Around.Fixed(); fixed != nil {
-			p.Fixed = fixed.Error()
-		}
+	if fixed := d.Around.Fixed(); fixed != nil {
+		p.Fixed = fixed.Error()
 	}
 	return p, err
-}
-
-func (d *Desk) allowedChats() []gateway.ChatID {
-	if d.Around.Allowed == nil {
-		return nil
-	}
-	return d.Around.Allowed()
 }
 
 // nameOf is the title of a chat, or who writes there.
@@ -96,9 +87,6 @@ func (d *Desk) Deny(_ context.Context, chat string) error {
 	id, err := chatOf(chat)
 	if err != nil {
 		return err
-	}
-	if d.Around.Deny == nil {
-		return control.ErrNotFound
 	}
 	if err = d.Around.Deny(id); err == nil {
 		d.Logger.Info("chat denied", "chat", id.String(), "by", byPage)

@@ -43,7 +43,7 @@ func (p *Bot) Serve(ctx context.Context, beside func(context.Context, *engine.En
 	}
 	defer p.shell.Close()
 	defer func() { err = errors.Join(err, e.Close()) }()
-	var desk web.Desk = e.Desk()
+	var desk web.Desk = engine.Desk(e)
 	p.desk.Store(&desk)
 	closeSocket, err := p.openSocket(e)
 	if err != nil {
