@@ -24,7 +24,7 @@ import (
 type command struct {
 	name  string
 	about locale.Phrase
-	// chat queue commands wait in the chat queue; others are answered at once, also while a
+	// queued commands wait in the chat queue; others are answered at once, also while a
 	// turn runs.
 	queued bool
 	// owner commands are for owners and for the terminal.
