@@ -36,7 +36,7 @@ var chatTexts = texts{
 	"chat.empty":     {"Write a message, or try /help.", "Напишите сообщение или попробуйте /help."},
 	"chat.older":     {"Older messages", "Более ранние сообщения"},
 	"chat.newest":    {"Newest messages", "Последние сообщения"},
-	"chat.write":     {"Write a message…", "Напишите сообщение…"},
+	"chat.write":     {"Write a message…", "Сообщение…"},
 	"chat.message":   {"Message", "Сообщение"},
 	"chat.send":      {"Send", "Отправить"},
 	"chat.stop":      {"Stop", "Стоп"},
@@ -118,7 +118,7 @@ func showChat(q *request) error {
 
 // growing are the answers that grow, but for those that are kept already.
 func (s *site) growing(known map[int64]bool) (all []message) {
-	parts, _, _, _ := s.hub.since(0)
+	parts, _, _ := s.hub.since(0)
 	for _, id := range slices.Sorted(maps.Keys(parts)) {
 		if !known[id] {
 			all = append(all, message{ofPart(id, parts[id]), true})

@@ -12,7 +12,8 @@ type hub struct {
 	mu       sync.Mutex
 	streams  []*stream       // guarded by mu; the oldest first
 	previews map[int64]shown // guarded by mu
-	work     work            // guarded by mu
+	work     gateway.Work    // guarded by mu
+	worked   int64           // guarded by mu; the step at which that began
 	step     int64           // guarded by mu; counts what changed in memory
 }
 
@@ -20,13 +21,6 @@ type hub struct {
 type shown struct {
 	part gateway.Part
 	step int64
-}
-
-// work is what the bot is at.
-type work struct {
-	kind, tool, detail string
-	since              int64 // in milliseconds
-	step               int64
 }
 
 // stream is an open page.
@@ -119,18 +113,24 @@ func (h *hub) settle(id int64) {
 }
 
 // at says what the bot is at.
-func (h *hub) at(w work) {
+func (h *hub) at(w gateway.Work) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.step++
-	w.step = h.step
-	h.work = w
+	h.work, h.worked = w, h.step
 	h.wake()
+}
+
+// doing is what the bot is at, and the step at which that began.
+func (h *hub) doing() (w gateway.Work, step int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.work, h.worked
 }
 
 // since is what is shown beside the rows and changed after a step, and all ids that have
 // a preview.
-func (h *hub) since(step int64) (changed map[int64]gateway.Part, all map[int64]bool, w work, now int64) {
+func (h *hub) since(step int64) (changed map[int64]gateway.Part, all map[int64]bool, now int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	changed, all = map[int64]gateway.Part{}, map[int64]bool{}
@@ -140,5 +140,5 @@ func (h *hub) since(step int64) (changed map[int64]gateway.Part, all map[int64]b
 			changed[id] = p.part
 		}
 	}
-	return changed, all, h.work, h.step
+	return changed, all, h.step
 }

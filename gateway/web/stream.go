@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"klawbot/gateway"
 )
 
 const (
@@ -122,7 +124,7 @@ func (f *feed) look() error {
 			break
 		}
 	}
-	changed, all, w, now := f.q.site.hub.since(f.step)
+	changed, all, now := f.q.site.hub.since(f.step)
 	for _, id := range slices.Sorted(maps.Keys(changed)) {
 		if err := f.show("grow", 0, message{ofPart(id, changed[id]), true}); err != nil {
 			return err
@@ -138,9 +140,9 @@ func (f *feed) look() error {
 		}
 	}
 	f.step = now
-	if w.step != f.working {
-		f.working = w.step
-		return f.event("work", 0, w.shown(f.q))
+	if w, step := f.q.site.hub.doing(); step != f.working {
+		f.working = step
+		return f.event("work", 0, f.q.doing(w))
 	}
 	return nil
 }
@@ -173,17 +175,16 @@ type workShown struct {
 	Ago int64 `json:"ago"`
 }
 
-func (w work) shown(q *request) workShown {
-	switch w.kind {
-	case "", "idle":
+func (q *request) doing(w gateway.Work) workShown {
+	if w.Kind == "" || w.Kind == gateway.WorkIdle {
 		return workShown{}
 	}
-	text := q.t("work." + w.kind)
-	if w.tool != "" {
-		text += " " + w.tool
-		if w.detail != "" {
-			text += ": " + w.detail
+	text := q.t("work." + string(w.Kind))
+	if w.Kind == gateway.WorkTool {
+		text += " " + w.Tool
+		if w.Detail != "" {
+			text += ": " + w.Detail
 		}
 	}
-	return workShown{text, time.Now().UnixMilli() - w.since}
+	return workShown{text, time.Since(w.Since).Milliseconds()}
 }

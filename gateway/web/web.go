@@ -72,6 +72,7 @@ var (
 	_ gateway.Answerer = (*Channel)(nil)
 	_ gateway.Fetcher  = (*Channel)(nil)
 	_ gateway.Keyed    = (*Channel)(nil)
+	_ gateway.Worker   = (*Channel)(nil)
 )
 
 // New returns a page that does not listen yet.
@@ -303,6 +304,15 @@ func (c *Channel) Delete(ctx context.Context, to gateway.Address, id int64) erro
 		c.hub.settle(id)
 	}
 	return unsent(err)
+}
+
+// Work shows what the bot is doing, on the pages that are open.
+func (c *Channel) Work(_ context.Context, to gateway.Address, w gateway.Work) error {
+	if _, err := c.desk(to); err != nil {
+		return err
+	}
+	c.hub.at(w)
+	return nil
 }
 
 // Answer does nothing: what a button did is seen in its message.
