@@ -185,6 +185,11 @@ func (e *Engine) endTurn(ctx context.Context, r turn.Result, ids []store.InboxID
 		if err := outbox.Add(tx, leaving); err != nil {
 			return err
 		}
+		if r.Aloud {
+			if err := outbox.AddSpoken(tx, r.Row, e.config.Redact.Text(r.Text)); err != nil {
+				return err
+			}
+		}
 		return e.memory.Index(tx)
 	})
 	if err != nil {

@@ -300,6 +300,8 @@ const (
 	Muted Failure = "muted"
 	// Rejected: the channel will never take this part.
 	Rejected Failure = "rejected"
+	// Voiceless: the chat takes no voice messages. Send text only.
+	Voiceless Failure = "voiceless"
 	// Stopped: the channel itself does not work (a revoked token).
 	Stopped Failure = "stopped"
 )
