@@ -1,17 +1,24 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/standby"
 	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/health"
+	"klawbot/internal/httpclient"
 )
 
 func runCommand(a *app) *cobra.Command {
@@ -22,9 +29,67 @@ func runCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			return runBot(ctx, a)
+			l, f, err := a.openFolders()
+			if err != nil {
+				return err
+			}
+			if l.Config().Standby.To != "" {
+				return a.standBy(ctx, l, f, false)
+			}
+			return a.runBot(ctx, l, f, nil)
 		},
 	}
+}
+
+func standbyCommand(a *app) *cobra.Command {
+	var now bool
+	cmd := &cobra.Command{
+		Use:   "standby",
+		Short: "Wait, and run the bot when the other host fails",
+		Long: "Waits until no other host runs the bot, brings this data directory up to date from the replica, and runs the bot.\n" +
+			"Needs standby.to in config.yaml on both hosts. With --now it asks the other host to stop and takes over.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			l, f, err := a.openFolders()
+			if err != nil {
+				return err
+			}
+			if l.Config().Standby.To == "" {
+				return usage.Errorf("standby.to is empty; set it to a directory or a bucket that both hosts can reach")
+			}
+			return a.standBy(ctx, l, f, now)
+		},
+	}
+	cmd.Flags().BoolVar(&now, "now", false, "ask the other host to stop, and take over")
+	return cmd
+}
+
+// standBy runs the bot when no other host does.
+func (a *app) standBy(ctx context.Context, l *config.Live, f config.Folders, now bool) error {
+	s := l.Config().Standby
+	name, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	c := standby.Config{
+		To: s.To, Host: cmp.Or(s.Host, name), Lease: time.Duration(s.LeaseSeconds * float64(time.Second)), Litestream: s.Litestream,
+		Endpoint: s.Endpoint, Region: s.Region, AccessKeyID: s.AccessKeyID, SecretAccessKey: s.SecretAccessKey,
+		HTTP: httpclient.New(httpclient.Options{Proxy: true}), Data: f.Data, Workspace: f.Workspace,
+		Log: bot.NewLog(a.stderr, l, a.redact, slog.LevelDebug),
+	}
+	err = standby.Run(ctx, c, now, func(ctx context.Context, h *standby.Host) error {
+		l, f, err := a.openFolders() // it may have waited for long
+		if err != nil {
+			return err
+		}
+		return a.runBot(ctx, l, f, h)
+	})
+	if ctx.Err() != nil { // stopped while it waited
+		return nil
+	}
+	return err
 }
 
 // untilSignal ends the context at SIGINT and SIGTERM. From then on a second
@@ -35,13 +100,13 @@ func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-func runBot(ctx context.Context, a *app) error {
-	l, f, err := a.openFolders()
-	if err != nil {
-		return err
-	}
+// runBot runs the bot on this host; h is nil without a second one.
+func (a *app) runBot(ctx context.Context, l *config.Live, f config.Folders, h *standby.Host) error {
 	c := a.botConfig(l, f, bot.NewLog(a.stderr, l, a.redact, slog.LevelDebug))
 	c.Telegram = true
+	if h != nil {
+		c.Replicated = h.Replicated
+	}
 	p, err := bot.New(c)
 	if err != nil {
 		return err
