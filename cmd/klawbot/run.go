@@ -34,7 +34,7 @@ func runCommand(a *app) *cobra.Command {
 				return err
 			}
 			if l.Config().Standby.To != "" {
-				return a.standBy(ctx, l, f, false)
+				return a.standBy(ctx, l, f, true, false)
 			}
 			return a.runBot(ctx, l, f, nil)
 		},
@@ -59,7 +59,7 @@ func standbyCommand(a *app) *cobra.Command {
 			if l.Config().Standby.To == "" {
 				return usage.Errorf("standby.to is empty; set it to a directory or a bucket that both hosts can reach")
 			}
-			return a.standBy(ctx, l, f, now)
+			return a.standBy(ctx, l, f, false, now)
 		},
 	}
 	cmd.Flags().BoolVar(&now, "now", false, "ask the other host to stop, and take over")
@@ -67,19 +67,19 @@ func standbyCommand(a *app) *cobra.Command {
 }
 
 // standBy runs the bot when no other host does.
-func (a *app) standBy(ctx context.Context, l *config.Live, f config.Folders, now bool) error {
+func (a *app) standBy(ctx context.Context, l *config.Live, f config.Folders, found, now bool) error {
 	s := l.Config().Standby
 	name, err := os.Hostname()
 	if err != nil {
 		return err
 	}
 	c := standby.Config{
-		To: s.To, Host: cmp.Or(s.Host, name), Lease: time.Duration(s.LeaseSeconds * float64(time.Second)), Litestream: s.Litestream,
+		To: s.To, Host: cmp.Or(s.Host, name), Lease: time.Duration(s.LeaseSeconds * float64(time.Second)), Litestream: s.Litestream, Found: found, Now: now,
 		Endpoint: s.Endpoint, Region: s.Region, AccessKeyID: s.AccessKeyID, SecretAccessKey: s.SecretAccessKey,
 		HTTP: httpclient.New(httpclient.Options{Proxy: true}), Data: f.Data, Workspace: f.Workspace,
 		Log: bot.NewLog(a.stderr, l, a.redact, slog.LevelDebug),
 	}
-	err = standby.Run(ctx, c, now, func(ctx context.Context, h *standby.Host) error {
+	err = standby.Run(ctx, c, func(ctx context.Context, h *standby.Host) error {
 		l, f, err := a.openFolders() // it may have waited for long
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -132,6 +133,85 @@ func (h *hosts) written(i int) map[string]time.Time {
 		}
 	}
 	return all
+}
+
+// TestStandbyOnRequest moves the bot to the other host and back.
+func TestStandbyOnRequest(t *testing.T) {
+	needs.Program(t, "litestream", "litestream")
+	const chat = 11
+	h := newHosts(t, chat, fmt.Sprintf("{to: %q, leaseSeconds: 15}", t.TempDir()))
+	r := h.rigs[0]
+	r.model.Respond(worker(0))
+	h.start(0)
+	r.telegram.User(chat).Send("task 0")
+	r.wait(h.run[0], "host 0 answers", func(v telegramtest.State) bool { return answered(v, chat, 0) })
+	for n := 1; n <= 2; n++ {
+		active, other := (n-1)%2, n%2
+		polls := r.telegram.Count("getUpdates")
+		h.run[other] = h.rigs[other].startAs([]string{"standby", "--now"}, "")
+		began := time.Now()
+		<-h.run[active].exited
+		if code, log := h.run[active].cmd.ProcessState.ExitCode(), h.run[active].log.String(); code != exitFailed || !strings.Contains(log, "takes over") {
+			t.Fatalf("host %d ended with %d\n%s", active, code, tailOf(log))
+		}
+		r.telegram.User(chat).Send(fmt.Sprintf("task %d", n))
+		r.wait(h.run[other], "the other host answers", func(v telegramtest.State) bool {
+			return v.Count("getUpdates") > polls && answered(v, chat, n)
+		})
+		t.Logf("the bot moved in %s", time.Since(began).Round(time.Millisecond))
+	}
+	h.rigs[0].count(chat, 3).check(t)
+	if code := h.run[0].stop(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, tailOf(h.run[0].log.String()))
+	}
+}
+
+// TestStandbyFence stops a host in the middle of its work for longer than its lease, as a
+// machine that sleeps does. When it goes on, it must do nothing any more.
+func TestStandbyFence(t *testing.T) {
+	needs.Program(t, "litestream", "litestream")
+	const chat = 11
+	h := newHosts(t, chat, fmt.Sprintf("{to: %q, leaseSeconds: %d}", t.TempDir(), leaseSeconds))
+	r := h.rigs[0]
+	r.model.Respond(worker(200 * time.Millisecond))
+	h.start(0)
+	r.wait(h.run[0], "host 0 polls", telegramtest.State.Polling)
+	h.start(1)
+	soon(t, "host 1 waits", func() bool { return strings.Contains(h.run[1].log.String(), "standby: waiting") })
+	person := r.telegram.User(chat)
+	defer func() {
+		for _, p := range h.logs {
+			if t.Failed() {
+				t.Logf("--- log\n%s", tailOf(p.log.String()))
+			}
+		}
+	}()
+	for n := range 4 {
+		asleep, awake := n%2, 1-n%2
+		person.Send(fmt.Sprintf("task %d", n))
+		<-time.After(rand.N(600 * time.Millisecond))
+		if err := h.run[asleep].cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		soon(t, "the other host runs the bot", func() bool {
+			return strings.Count(h.run[awake].log.String(), "this host runs the bot") == 1
+		})
+		r.wait(h.run[awake], "the other host answers", func(v telegramtest.State) bool { return answered(v, chat, n) })
+		calls := func(method string) int { return r.telegram.Count(method) }
+		sent := calls("sendMessage")
+		if err := h.run[asleep].cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		<-h.run[asleep].exited
+		if now := calls("sendMessage"); now > sent {
+			t.Errorf("a host without its lease sent %d messages:\n%s", now-sent, tailOf(h.run[asleep].log.String()))
+		}
+		if log := h.run[asleep].log.String(); !strings.Contains(log, "the lease is lost") {
+			t.Errorf("the host says nothing of its lease:\n%s", tailOf(log))
+		}
+		h.start(asleep)
+	}
+	r.count(chat, 4).check(t)
 }
 
 func standbyKills(t *testing.T, kills int, replica string) {

@@ -24,6 +24,8 @@ type record struct {
 	// Beat grows with every renewal. Hosts compare it with what they saw before, and
 	// never their clocks.
 	Beat int64 `json:"beat"`
+	// Seconds is how long the holder may be silent.
+	Seconds float64 `json:"seconds"`
 	// Ready says that the replica of this epoch is complete.
 	Ready bool `json:"ready,omitempty"`
 	// Released says that the holder has stopped and the replica has all it did.
@@ -180,6 +182,7 @@ func (w *watch) see(epoch int, r record, ttl time.Duration) (gone bool) {
 	if epoch != w.epoch || r != w.rec {
 		*w = watch{epoch, r, time.Now()}
 	}
+	ttl = max(ttl, time.Duration(r.Seconds*float64(time.Second)))
 	return epoch == 0 || r.Released || time.Since(w.since) >= ttl
 }
 
@@ -212,7 +215,7 @@ func (l *leases) try(ctx context.Context, w *watch, epoch int, r record, holder,
 	if epoch > 0 && epoch == own && r.Holder == holder {
 		// The data directory is the one that ran last.
 		got := &lease{leases: l, epoch: epoch, rec: r}
-		err := got.renew(ctx, func(r *record) { r.Host, r.Released = host, false })
+		err := got.renew(ctx, func(r *record) { r.Host, r.Seconds, r.Released = host, l.ttl.Seconds(), false })
 		return only(got, err)
 	}
 	if !gone && !now {
@@ -221,7 +224,7 @@ func (l *leases) try(ctx context.Context, w *watch, epoch int, r record, holder,
 	if err := l.may(ctx, epoch); err != nil {
 		return nil, err
 	}
-	mine := record{Holder: holder, Host: host}
+	mine := record{Holder: holder, Host: host, Seconds: l.ttl.Seconds()}
 	got := &lease{leases: l, epoch: epoch + 1, rec: mine, since: time.Now()}
 	if err := l.write(ctx, got.epoch, mine, true); err != nil {
 		return only(nil, err)

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/url"
@@ -47,6 +48,9 @@ func text(b []byte) object {
 	return object{bytes.NewReader(b), int64(len(b)), hex.EncodeToString(sum[:])}
 }
 
+// marker is the object that tells a replica from an empty directory.
+const marker = "klawbot-replica"
+
 // maxRecord bounds what is read into memory.
 const maxRecord = 64 << 20
 
@@ -78,7 +82,16 @@ func (f folder) open(_ context.Context, name string) (io.ReadCloser, error) {
 	return os.Open(f.path(name))
 }
 
+// put needs the marker: without it the disk isn't mounted, and what is written would be
+// seen by this host alone.
 func (f folder) put(_ context.Context, name string, o object, fresh bool) error {
+	must := f.path(marker)
+	if name == marker {
+		must = string(f)
+	}
+	if _, err := os.Stat(must); err != nil {
+		return fmt.Errorf("is the replica's disk mounted? %w", err)
+	}
 	file := f.path(name)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err

@@ -34,6 +34,9 @@ type Config struct {
 	Lease time.Duration
 	// Litestream is the program.
 	Litestream string
+	// Found lets this host be the first one of a replica. Now asks the host that runs the
+	// bot to stop.
+	Found, Now bool
 	// Of an S3-compatible store; an empty endpoint is AWS.
 	Endpoint, Region, AccessKeyID, SecretAccessKey string
 	HTTP                                           *http.Client
@@ -74,9 +77,8 @@ type Host struct {
 }
 
 // Run waits until this host may run the bot, brings the data directory up to date, and
-// calls bot. Its context ends when the lease is lost. With now it asks the host that
-// runs the bot to stop.
-func Run(ctx context.Context, c Config, now bool, bot func(context.Context, *Host) error) error {
+// calls bot. Its context ends when the lease is lost.
+func Run(ctx context.Context, c Config, bot func(context.Context, *Host) error) error {
 	h := &Host{config: c, ready: make(chan struct{})}
 	db := filepath.Join(c.Data, "klawbot.db")
 	dir := filepath.Join(c.Data, "standby")
@@ -95,15 +97,39 @@ func Run(ctx context.Context, c Config, now bool, bot func(context.Context, *Hos
 	if err != nil {
 		return err
 	}
+	if err := h.await(ctx, to, o); err != nil {
+		return err
+	}
 	all := &leases{place: to, ttl: c.Lease, log: c.Log}
 	all.may = func(ctx context.Context, epoch int) error {
 		_, err := h.source(ctx, all, epoch, o)
 		return err
 	}
-	if h.lease, err = all.acquire(ctx, o.Holder, c.Host, o.Epoch, now); err != nil {
+	if h.lease, err = all.acquire(ctx, o.Holder, c.Host, o.Epoch, c.Now); err != nil {
 		return err
 	}
 	return h.serve(ctx, o, bot)
+}
+
+// await waits for a replica, or makes one. Only a directory that never saw the replica
+// makes it: an empty place may be a disk that isn't mounted.
+func (h *Host) await(ctx context.Context, to place, o own) error {
+	for said := false; ; said = true {
+		_, err := read(ctx, to, marker)
+		switch gone := errors.Is(err, fs.ErrNotExist); {
+		case err == nil:
+			return nil
+		case gone && h.config.Found && o.Epoch == neverRan:
+			return to.put(ctx, marker, text([]byte("A replica of klawbot; see doc/standby.md.\n")), false)
+		case gone && h.config.Found:
+			return fmt.Errorf("%s holds no replica any more; is it mounted?", h.config.To)
+		case !said:
+			h.config.Log.Warn("standby: no replica yet; start the bot on the first host: klawbot run", "to", h.config.To, "err", err)
+		}
+		if !wait.For(ctx, h.config.Lease/5) {
+			return ctx.Err()
+		}
+	}
 }
 
 // source is the epoch whose replica this host has to continue, of those up to the given
