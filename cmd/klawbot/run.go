@@ -18,7 +18,6 @@ import (
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/health"
-	"klawbot/internal/httpclient"
 )
 
 func runCommand(a *app) *cobra.Command {
@@ -35,6 +34,9 @@ func runCommand(a *app) *cobra.Command {
 			}
 			if l.Config().Standby.To != "" {
 				return a.standBy(ctx, l, f, true, false)
+			}
+			if err := standby.Off(f.Data); err != nil {
+				return err
 			}
 			return a.runBot(ctx, l, f, nil)
 		},
@@ -76,7 +78,7 @@ func (a *app) standBy(ctx context.Context, l *config.Live, f config.Folders, fou
 	c := standby.Config{
 		To: s.To, Host: cmp.Or(s.Host, name), Lease: time.Duration(s.LeaseSeconds * float64(time.Second)), Litestream: s.Litestream, Found: found, Now: now,
 		Endpoint: s.Endpoint, Region: s.Region, AccessKeyID: s.AccessKeyID, SecretAccessKey: s.SecretAccessKey,
-		HTTP: httpclient.New(httpclient.Options{Proxy: true}), Data: f.Data, Workspace: f.Workspace,
+		Data: f.Data, Workspace: f.Workspace,
 		Log: bot.NewLog(a.stderr, l, a.redact, slog.LevelDebug),
 	}
 	err = standby.Run(ctx, c, func(ctx context.Context, h *standby.Host) error {

@@ -183,18 +183,18 @@ func sumOf(r io.Reader) (sum string, n int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), n, err
 }
 
-// run keeps the place up to date until ctx ends, at least every pause, and tells done
-// how it went.
-func (m *mirror) run(ctx context.Context, epoch int, pause time.Duration, done func(error)) {
+// run keeps the place up to date until ctx ends. It tells done how each round went, which
+// says how long to wait for the next.
+func (m *mirror) run(ctx context.Context, epoch int, done func(error) (pause time.Duration)) {
 	for {
 		began := time.Now()
 		err := m.copy(ctx, epoch)
+		took := time.Since(began)
 		if ctx.Err() != nil {
 			return
 		}
-		done(err)
 		// A large workspace must not keep a processor busy.
-		if !wait.For(ctx, max(pause, 10*time.Since(began))) {
+		if !wait.For(ctx, max(done(err), 10*took)) {
 			return
 		}
 	}

@@ -90,6 +90,7 @@ func (l *leases) write(ctx context.Context, epoch int, r record, fresh bool) err
 type lease struct {
 	*leases
 	epoch int
+	order sync.Mutex // held by a renewal, so that what is written last is the newest
 	mu    sync.Mutex
 	rec   record    // guarded by mu
 	since time.Time // guarded by mu: when the last renewal began
@@ -113,8 +114,13 @@ func (l *lease) valid() bool {
 // renew writes the lease and then looks whether another host has taken over. In this
 // order one of two hosts sees the other, however their requests interleave.
 func (l *lease) renew(ctx context.Context, change func(*record)) error {
+	l.order.Lock()
+	defer l.order.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, l.ttl)
 	defer cancel()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	began := time.Now()
 	l.mu.Lock()
 	change(&l.rec)

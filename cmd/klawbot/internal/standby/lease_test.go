@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -147,17 +148,22 @@ func TestOneOfManyHostsGetsTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := leasesIn(t, folder(t.TempDir()))
 		var holders atomic.Int32
+		ctx, stop := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		defer all.Wait()
+		defer stop()
 		for _, host := range []string{"a", "b", "c", "d", "e"} {
-			go func() {
-				got, err := l.acquire(t.Context(), host, host, 0, false)
+			all.Go(func() {
+				got, err := l.acquire(ctx, host, host, 0, false)
 				if err != nil {
 					return // the test is over
 				}
 				if holders.Add(1) > 1 {
 					t.Error("two hosts have the lease")
 				}
-				_ = got.hold(t.Context())
-			}()
+				_ = got.hold(ctx)
+				got.order.Lock() // its last renewal has ended
+			})
 		}
 		time.Sleep(5 * time.Minute)
 		if holders.Load() != 1 {

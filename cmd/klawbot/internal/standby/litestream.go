@@ -184,6 +184,22 @@ func (s *litestream) restore(ctx context.Context, epoch int, to string) error {
 	return nil
 }
 
+// checkpoints says whether Litestream makes the checkpoints of the database; package sqlite
+// looks for the file. Else klawbot's could take away what Litestream has not read.
+func checkpoints(db string, litestream bool) error {
+	name := db + "-replicated"
+	if litestream {
+		return os.WriteFile(name, nil, 0o600)
+	}
+	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Off tells a data directory that nothing replicates it any more.
+func Off(data string) error { return checkpoints(filepath.Join(data, database), false) }
+
 // forget removes what Litestream keeps beside the database about an earlier replica.
 func (s *litestream) forget() error {
 	return os.RemoveAll(filepath.Join(filepath.Dir(s.db), "."+filepath.Base(s.db)+"-litestream"))

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"klawbot/internal/atomicfile"
+	"klawbot/internal/httpclient"
 )
 
 // place is where the replica is. Names are relative, with slashes.
@@ -66,7 +67,7 @@ func read(ctx context.Context, p place, name string) ([]byte, error) {
 func newPlace(c Config) place {
 	if u, err := url.Parse(c.To); err == nil && u.Scheme == "s3" {
 		return &bucket{
-			http: c.HTTP, name: u.Host, prefix: strings.Trim(u.Path, "/"), endpoint: strings.TrimRight(c.Endpoint, "/"),
+			http: httpclient.New(httpclient.Options{Proxy: true}), name: u.Host, prefix: strings.Trim(u.Path, "/"), endpoint: strings.TrimRight(c.Endpoint, "/"),
 			region: cmp.Or(c.Region, "us-east-1"), key: c.AccessKeyID, secret: c.SecretAccessKey,
 		}
 	}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"klawbot/internal/httpclient"
 )
 
 // store is a strict S3 store with one bucket; a page of a list has two names.
@@ -78,9 +76,7 @@ func (s *store) list(w http.ResponseWriter, r *http.Request) {
 func bucketOf(t *testing.T) place {
 	server := httptest.NewServer(&store{objects: map[string]string{}})
 	t.Cleanup(server.Close)
-	client := httpclient.New(httpclient.Options{})
-	t.Cleanup(client.CloseIdleConnections)
-	return newPlace(Config{To: "s3://klawbot/some/where", Endpoint: server.URL, AccessKeyID: "key", SecretAccessKey: "secret", HTTP: client})
+	return newPlace(Config{To: "s3://klawbot/some/where", Endpoint: server.URL, AccessKeyID: "key", SecretAccessKey: "secret"})
 }
 
 // TestPlaces holds both kinds of place to the same contract.

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -39,7 +38,6 @@ type Config struct {
 	Found, Now bool
 	// Of an S3-compatible store; an empty endpoint is AWS.
 	Endpoint, Region, AccessKeyID, SecretAccessKey string
-	HTTP                                           *http.Client
 	// Data and Workspace are the directories of the bot.
 	Data, Workspace string
 	Log             *slog.Logger
@@ -53,6 +51,8 @@ const (
 	// renewed: a broken replica must not silence the bot.
 	patience = 10 * time.Second
 )
+
+const database = "klawbot.db"
 
 // own is what a data directory knows of itself.
 type own struct {
@@ -80,7 +80,7 @@ type Host struct {
 // calls bot. Its context ends when the lease is lost.
 func Run(ctx context.Context, c Config, bot func(context.Context, *Host) error) error {
 	h := &Host{config: c, ready: make(chan struct{})}
-	db := filepath.Join(c.Data, "klawbot.db")
+	db := filepath.Join(c.Data, database)
 	dir := filepath.Join(c.Data, "standby")
 	to := newPlace(c)
 	h.stream = &litestream{program: c.Litestream, dir: dir, db: db, place: to, log: c.Log, http: socketClient(dir)}
@@ -207,6 +207,9 @@ func (h *Host) serve(ctx context.Context, o own, bot func(context.Context, *Host
 	var copies sync.WaitGroup
 	beside.Go(func() { h.stream.run(holding) })
 	copies.Go(func() { h.replicate(copying) })
+	if _, err := os.Stat(h.stream.db); err == nil {
+		h.awaitReady(ctx) // Litestream begins with a database at rest
+	}
 	err := bot(ctx, h)
 	stopCopying()
 	copies.Wait()
@@ -216,6 +219,16 @@ func (h *Host) serve(ctx context.Context, o own, bot func(context.Context, *Host
 		err = errors.Join(err, cause)
 	}
 	return err
+}
+
+// awaitReady waits until the replica is complete, but not for long.
+func (h *Host) awaitReady(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case <-h.ready:
+	case <-ctx.Done():
+	}
 }
 
 // finish copies what the bot did at its end, and tells the host that takes over, if one
@@ -239,7 +252,7 @@ func (h *Host) finish(ctx context.Context, lost bool) {
 // prepare makes the data directory what ran last.
 func (h *Host) prepare(ctx context.Context, o own) error {
 	if o.Epoch == h.lease.epoch {
-		return nil
+		return checkpoints(h.stream.db, true)
 	}
 	from, err := h.source(ctx, h.lease.leases, h.lease.epoch-1, o)
 	if err != nil {
@@ -250,7 +263,7 @@ func (h *Host) prepare(ctx context.Context, o own) error {
 			return fmt.Errorf("take over epoch %d: %w", from, err)
 		}
 	}
-	if err := h.stream.forget(); err != nil {
+	if err := errors.Join(h.stream.forget(), checkpoints(h.stream.db, true)); err != nil {
 		return err
 	}
 	return h.note(own{o.Holder, h.lease.epoch})
@@ -287,25 +300,36 @@ func (h *Host) restore(ctx context.Context, epoch int, o own) error {
 // replicate copies the files, and says when the replica is complete.
 func (h *Host) replicate(ctx context.Context) {
 	var unused map[string]bool
-	var tidied time.Time
+	began, tidied := time.Now(), time.Time{}
 	complete := false
-	h.mirror.run(ctx, h.lease.epoch, copyEvery, func(err error) {
+	h.mirror.run(ctx, h.lease.epoch, func(err error) (pause time.Duration) {
 		if err == nil && !complete {
-			if err = h.stream.sync(ctx); err == nil {
-				err = h.lease.renew(ctx, func(r *record) { r.Ready = true })
-			}
-			if err == nil {
-				complete = true
-				close(h.ready)
-				h.config.Log.Info("the replica is complete", "epoch", h.lease.epoch)
-			}
+			err = h.complete(ctx)
+			complete = err == nil
+		}
+		if !complete && time.Since(began) < patience {
+			return copyEvery / 10 // Litestream starts
 		}
 		if complete && err == nil && time.Since(tidied) > tidyEvery && h.lease.valid() {
 			tidied = time.Now()
 			unused, err = h.mirror.tidy(ctx, h.lease.epoch, unused)
 		}
 		h.report(err)
+		return copyEvery
 	})
+}
+
+// complete tells other hosts that they can continue from the replica, once it is so.
+func (h *Host) complete(ctx context.Context) error {
+	if err := h.stream.sync(ctx); err != nil {
+		return err
+	}
+	if err := h.lease.renew(ctx, func(r *record) { r.Ready = true }); err != nil {
+		return err
+	}
+	close(h.ready)
+	h.config.Log.Info("the replica is complete", "epoch", h.lease.epoch)
+	return nil
 }
 
 // report logs when replication fails and when it works again.
