@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/fleet"
 	"klawbot/cmd/klawbot/internal/standby"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
@@ -21,13 +23,17 @@ import (
 )
 
 func runCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var all, listen string
+	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the bot",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
+			if all != "" {
+				return a.runAll(ctx, all, listen)
+			}
 			l, f, err := a.openFolders()
 			if err != nil {
 				return err
@@ -41,6 +47,30 @@ func runCommand(a *app) *cobra.Command {
 			return a.runBot(ctx, l, f, nil)
 		},
 	}
+	cmd.Flags().StringVar(&all, "all", "", "run a bot for each directory with a config.yaml in this `directory`")
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8991", "with --all: the `address` of the health page; empty: none")
+	return cmd
+}
+
+// runAll runs the bots of a directory.
+func (a *app) runAll(ctx context.Context, dir, listen string) error {
+	if a.configFlag != "" || a.dataFlag != "" {
+		return usage.Errorf("--all takes no --config and no --data: each bot has its own directory")
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	return fleet.Run(ctx, fleet.Config{
+		Dir: dir, Program: program, Listen: listen, Out: a.stderr, Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
+		Ask: func(ctx context.Context, dir string) ([]string, error) {
+			r, err := bot.AskStatus(ctx, dir)
+			return r.Faults, err
+		},
+	})
 }
 
 func standbyCommand(a *app) *cobra.Command {

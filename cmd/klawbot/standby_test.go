@@ -25,8 +25,10 @@ import (
 const (
 	takeoverWithin = 30 * time.Second
 	filesWithin    = 2 * time.Second
-	leaseSeconds   = 5
 )
+
+// leaseSeconds is the lease of the tests; the default is 15.
+var leaseSeconds = envNumber("LEASE", 5)
 
 // TestStandby kills the host that runs the bot, KILLS times at random moments while it
 // works, and the other one takes over each time.

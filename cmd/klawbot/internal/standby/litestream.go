@@ -26,8 +26,6 @@ import (
 const (
 	// syncTime bounds one round of replication.
 	syncTime = 10 * time.Second
-	// startTime is how long Litestream may take to answer.
-	startTime = 20 * time.Second
 	// restoreTime bounds the restore of a database.
 	restoreTime = 10 * time.Minute
 	socketFile  = "litestream.sock"
