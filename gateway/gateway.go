@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/internal/clip"
 	"klawbot/internal/redact"
 	"klawbot/whitelist"
 )
@@ -71,6 +72,13 @@ type Channel interface {
 type Typer interface {
 	// Typing shows it for some seconds. It never waits for the pace.
 	Typing(ctx context.Context, to Address) error
+}
+
+// Worker is a Channel that can show what the bot is doing.
+type Worker interface {
+	// Work says what the bot does for a chat from now on, until the next call. It is
+	// shown at once or not at all, and stored nowhere: it never waits for a reader.
+	Work(ctx context.Context, to Address, w Work) error
 }
 
 // Pacer is a Channel that must not send too fast. Taking the place first lets the
@@ -372,6 +380,19 @@ func (g *Gateway) Typing(ctx context.Context, to Address) error {
 		return err
 	}
 	return t.Typing(ctx, to)
+}
+
+// maxDetail bounds the detail of Work, in characters.
+const maxDetail = 60
+
+// Work shows what the bot is doing for a listed chat, where the channel can; see Worker.
+func (g *Gateway) Work(ctx context.Context, to Address, w Work) error {
+	s, err := able[Worker](g, to)
+	if err != nil || s == nil {
+		return err
+	}
+	w.Detail = clip.Within(clip.Line(g.secrets.Text(w.Detail), maxDetail), maxDetail)
+	return s.Work(ctx, to, w)
 }
 
 // Draft shows a growing answer in a listed chat, where the channel can; see

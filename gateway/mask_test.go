@@ -20,6 +20,7 @@ type window struct {
 	line
 	shown  []gateway.Part
 	toasts []string
+	work   []gateway.Work
 }
 
 func (w *window) Render(text string) (parts []gateway.Part) {
@@ -46,6 +47,11 @@ func (w *window) Draft(ctx context.Context, to gateway.Address, _ int64, p gatew
 
 func (w *window) Answer(_ context.Context, _, text string) error {
 	w.toasts = append(w.toasts, text)
+	return nil
+}
+
+func (w *window) Work(_ context.Context, _ gateway.Address, work gateway.Work) error {
+	w.work = append(w.work, work)
 	return nil
 }
 
@@ -131,5 +137,30 @@ func TestSecretOverSeveralParts(t *testing.T) {
 		if p.Text != want || ok != (want != "") {
 			t.Errorf("Growing(%q) = %q, %v; want %q", text, p.Text, ok, want)
 		}
+	}
+}
+
+// What a tool works on is one short line without secrets, for listed chats only.
+func TestWorkIsShownInOneShortLine(t *testing.T) {
+	w, g := roof(t)
+	to := gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 11}}
+	for detail, want := range map[string]string{
+		"du -sh notes": "du -sh notes",
+		"curl -H 'X-Key: " + roofKey + "'\nls -l": "curl -H 'X-Key: [redacted]' ls -l",
+		"a\x1b[2Jb\u202ec":                        "a\ufffd[2Jb\ufffdc",
+		strings.Repeat("x", 50) + roofKey:         strings.Repeat("x", 50) + "[redacted]",
+		strings.Repeat("я", 100):                  strings.Repeat("я", 59) + "…",
+	} {
+		w.work = nil
+		if err := g.Work(t.Context(), to, gateway.Work{Kind: gateway.WorkTool, Tool: "shell", Detail: detail}); err != nil {
+			t.Fatal(err)
+		}
+		if len(w.work) != 1 || w.work[0].Detail != want || w.work[0].Tool != "shell" {
+			t.Errorf("%q is shown as %+v, want %q", detail, w.work, want)
+		}
+	}
+	stranger := gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 12}}
+	if err := g.Work(t.Context(), stranger, gateway.Work{}); err == nil {
+		t.Error("a chat that is not listed is shown what the bot does")
 	}
 }

@@ -232,6 +232,32 @@ type Part struct {
 	Paced bool `json:"-"`
 }
 
+// Work is what the bot does right now.
+type Work struct {
+	Kind WorkKind `json:"kind"`
+	// Tool is the name of the tool, with WorkTool and WorkWaiting.
+	Tool string `json:"tool,omitempty"`
+	// Detail is what the tool works on, such as its command: one short line without
+	// secrets, empty when there is nothing to say. It is foreign text.
+	Detail string `json:"detail,omitempty"`
+	// Since is when it began.
+	Since time.Time `json:"since"`
+}
+
+// WorkKind is a kind of work.
+type WorkKind string
+
+// The kinds of work.
+const (
+	// WorkThinking waits for the model.
+	WorkThinking WorkKind = "thinking"
+	WorkTool     WorkKind = "tool"
+	// WorkWaiting waits for a person who decides about the tool.
+	WorkWaiting WorkKind = "waiting"
+	// WorkIdle says that the answer is complete and on its way.
+	WorkIdle WorkKind = "idle"
+)
+
 // Entity formats a range of a Part's text. Offset and Length count UTF-16 code
 // units, as Telegram does.
 type Entity struct {
@@ -274,6 +300,8 @@ const (
 	Muted Failure = "muted"
 	// Rejected: the channel will never take this part.
 	Rejected Failure = "rejected"
+	// Voiceless: the chat takes no voice messages. Send text only.
+	Voiceless Failure = "voiceless"
 	// Stopped: the channel itself does not work (a revoked token).
 	Stopped Failure = "stopped"
 )

@@ -31,7 +31,8 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Channel is the console. It implements gateway.Channel and gateway.Typer.
+// Channel is the console. It implements gateway.Channel, gateway.Typer and
+// gateway.Worker.
 type Channel struct {
 	log     *slog.Logger
 	serving chan struct{} // closed when accept is set
@@ -49,6 +50,7 @@ type Channel struct {
 var (
 	_ gateway.Channel = (*Channel)(nil)
 	_ gateway.Typer   = (*Channel)(nil)
+	_ gateway.Worker  = (*Channel)(nil)
 )
 
 // New returns a console that no terminal is attached to.
@@ -197,6 +199,14 @@ func (c *Channel) Typing(ctx context.Context, to gateway.Address) error {
 	return c.showIfAttached(ctx, to, Event{Type: TypeTyping})
 }
 
+// Work shows what the bot does on every terminal that reads.
+func (c *Channel) Work(_ context.Context, to gateway.Address, w gateway.Work) error {
+	if to == chat() {
+		c.hand(Event{Type: TypeWork, Work: &w})
+	}
+	return nil
+}
+
 func (c *Channel) showIfAttached(ctx context.Context, to gateway.Address, e Event) error {
 	if err := c.show(ctx, to, e); !errors.Is(err, errNoTerminal) {
 		return err
@@ -210,17 +220,7 @@ func (c *Channel) show(ctx context.Context, to gateway.Address, e Event) error {
 	if to != chat() {
 		return &gateway.SendError{Kind: gateway.Dead, Err: errors.New("there is no such chat: " + to.String())}
 	}
-	c.mu.Lock()
-	written := make(chan bool, len(c.terminals))
-	waiting := 0
-	for t := range c.terminals {
-		select {
-		case t <- delivery{e, written}:
-			waiting++
-		default: // it does not read; it is told when it does
-		}
-	}
-	c.mu.Unlock()
+	waiting, written := c.hand(e)
 	for range waiting {
 		select {
 		case ok := <-written:
@@ -232,6 +232,21 @@ func (c *Channel) show(ctx context.Context, to gateway.Address, e Event) error {
 		}
 	}
 	return &gateway.SendError{Kind: gateway.Retry, RetryAfter: retryAfter, Err: errNoTerminal}
+}
+
+// hand gives the event to the terminals that read: how many, and what becomes of it.
+func (c *Channel) hand(e Event) (waiting int, written <-chan bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	told := make(chan bool, len(c.terminals))
+	for t := range c.terminals {
+		select {
+		case t <- delivery{e, told}:
+			waiting++
+		default: // it does not read; it is told when it does
+		}
+	}
+	return waiting, told
 }
 
 // Health is always well: there is nothing to lose the connection to.

@@ -284,3 +284,29 @@ func TestADiskThatHangsHoldsNoAnswerBack(t *testing.T) {
 		t.Error("a message that leaves waits for one that is stored")
 	}
 }
+
+// What the bot does is shown to whoever looks, and waits for nobody.
+func TestWorkIsShownToWhoLooks(t *testing.T) {
+	d := newDesk(t)
+	work := gateway.Work{Kind: gateway.WorkTool, Tool: "shell", Detail: "du -sh notes", Since: time.Unix(1000, 0).UTC()}
+	if err := d.channel.Work(t.Context(), here, work); err != nil {
+		t.Errorf("without a terminal: %v", err)
+	}
+	events, _ := d.attach(t)
+	if err := d.channel.Work(t.Context(), here, work); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(console.Event{Type: console.TypeWork, Work: &work}, next(t, events)); diff != "" {
+		t.Error(diff)
+	}
+	elsewhere := gateway.Address{Chat: gateway.ChatID{Channel: console.Name, ID: 5}}
+	if err := d.channel.Work(t.Context(), elsewhere, work); err != nil {
+		t.Error(err)
+	}
+	if err := d.channel.Work(t.Context(), here, gateway.Work{Kind: gateway.WorkIdle}); err != nil {
+		t.Fatal(err)
+	}
+	if e := next(t, events); e.Work == nil || e.Work.Kind != gateway.WorkIdle {
+		t.Errorf("got %+v", e)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"time"
+
+	"klawbot/gateway"
 )
 
 // Event is what a terminal is shown. On the wire it is a line of JSON.
@@ -20,6 +22,8 @@ type Event struct {
 	Refusal string `json:"refusal,omitempty"`
 	// Failed says that the answer is an excuse: what was asked failed.
 	Failed bool `json:"failed,omitempty"`
+	// Work is what the bot does, for TypeWork.
+	Work *gateway.Work `json:"work,omitempty"`
 }
 
 // Type is what happened.
@@ -34,6 +38,7 @@ const (
 	TypeEdit   Type = "edit"
 	TypeDelete Type = "delete"
 	TypeTyping Type = "typing"
+	TypeWork   Type = "work"
 )
 
 // terminal is an attached reader of events. It holds what is not written yet. When it

@@ -24,9 +24,9 @@ import (
 type command struct {
 	name  string
 	about locale.Phrase
-	// lane commands wait in the chat queue; others are answered at once, also while a
+	// queued commands wait in the chat queue; others are answered at once, also while a
 	// turn runs.
-	lane bool
+	queued bool
 	// owner commands are for owners and for the terminal.
 	owner bool
 }
@@ -40,6 +40,7 @@ var commands = []command{
 	{"help", locale.CommandHelp, false, false},
 	{"remind", locale.CommandRemind, true, false},
 	{"schedule", locale.CommandSchedule, true, false},
+	{"voice", locale.CommandVoice, true, false},
 	{"skills", locale.CommandSkills, true, false},
 	{"docs", locale.CommandDocs, true, false},
 	{"files", locale.CommandFiles, true, true},
@@ -85,7 +86,7 @@ func Known(name string) bool {
 // InLane reports whether a command waits in the chat queue.
 func InLane(name string) bool {
 	c, ok := named(name)
-	return ok && c.lane
+	return ok && c.queued
 }
 
 // Message is a command from a user.
@@ -127,7 +128,9 @@ type Config struct {
 	// Memory is the core memory that a chat sees.
 	Memory func(chat string) (string, error)
 	// Tools are the names of all tools.
-	Tools  func() []string
+	Tools func() []string
+	// Speaks reports whether something can speak.
+	Speaks func() bool
 	Redact *redact.Set
 	Log    *slog.Logger
 }
@@ -156,6 +159,8 @@ func (c *Commands) answer(ctx context.Context, m Message) (r Reply, err error) {
 	switch m.Command {
 	case "model":
 		return c.chooseModel(ctx, m), nil
+	case "voice":
+		return c.voice(m), nil
 	case "schedule":
 		r.Change = func(tx *store.Tx, r *Reply) error {
 			a, err := c.Schedules.Command(tx, m.Message)

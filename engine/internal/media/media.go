@@ -87,6 +87,8 @@ type Seen struct {
 	Blocks []llm.Block
 	// Faults are sentences for the person.
 	Faults []string
+	// Spoken says that a file holds the person's own words.
+	Spoken bool
 	// Empty says that nothing could be made of any file, so that only faults are left.
 	Empty bool
 }
@@ -114,6 +116,8 @@ type outcome struct {
 	Image *llm.Image `json:"image,omitempty"`
 	// Fault is the sentence that says why there is nothing.
 	Fault string `json:"fault,omitempty"`
+	// Spoken says that Label holds the words of the person.
+	Spoken bool `json:"spoken,omitempty"`
 	// heard is what the person said, for the echo.
 	heard string
 }
@@ -245,6 +249,7 @@ func (s *Seen) add(f *file, o outcome, first bool) {
 	if o.Fault != "" && !slices.Contains(s.Faults, o.Fault) {
 		s.Faults = append(s.Faults, o.Fault)
 	}
+	s.Spoken = s.Spoken || o.Spoken
 	s.Empty = (first || s.Empty) && o.Fault != "" && !f.quoted
 	text := strings.TrimPrefix(strings.TrimSuffix(o.Text, "\n")+"\n"+o.End, "\n")
 	switch {

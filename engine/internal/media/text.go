@@ -192,6 +192,16 @@ func Caption(m gateway.Message) string {
 	return rest
 }
 
+// Spoken reports whether people spoke in messages.
+func Spoken(seen map[store.InboxID]Seen) bool {
+	for _, s := range seen {
+		if s.Spoken {
+			return true
+		}
+	}
+	return false
+}
+
 // Faults are the sentences about the files of messages, each once. alone says that there
 // is nothing else in them.
 func Faults(items []Item, seen map[store.InboxID]Seen) (faults []string, alone bool) {

@@ -63,7 +63,10 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (now store.Out, alone
 		if o.Resent > 0 {
 			part = markRepeated(part)
 		}
-		if err = d.locate(&part); err != nil {
+		if err = d.speak(ctx, &o, &part); err == nil {
+			err = d.locate(&part)
+		}
+		if err != nil {
 			break
 		}
 		o.State = store.OutboxSending
@@ -86,6 +89,8 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (now store.Out, alone
 			d.config.Chats.Lose(context.WithoutCancel(ctx), from.Chat, fail.Err.Error())
 		case gateway.Muted:
 			d.config.Chats.Mute(context.WithoutCancel(ctx), from, fail.Topic, fail.Err.Error())
+		case gateway.Voiceless:
+			d.voiceless(ctx, from)
 		case gateway.Moved:
 			d.config.Chats.Move(context.WithoutCancel(ctx), from.Chat, fail.MigrateTo)
 		}
@@ -154,6 +159,8 @@ func (d *Outbox) outcome(o store.Out, part gateway.Part, err error) (store.Out, 
 	case gateway.Rejected:
 		o, beside = d.rejected(o, part)
 		delay = 0
+	case gateway.Voiceless:
+		o.State, beside = store.OutboxDead, d.hush(o)
 	case gateway.Refused, gateway.Dead, gateway.Muted:
 		o.State = store.OutboxDead
 	}
@@ -179,7 +186,7 @@ func (d *Outbox) rejected(o store.Out, part gateway.Part) (store.Out, []store.Ou
 	var beside []store.Out
 	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Answers: part.Answers, Silent: part.Silent, Last: part.Last, Failed: part.Failed}
 	switch sorry := d.config.Say(locale.Undeliverable); {
-	case part.Text == "" && part.Document == nil, part.Text == sorry:
+	case part.Text == "" && part.Document == nil, part.Text == sorry, spoken(part): // the text is there
 		o.State = store.OutboxDead
 		return o, nil
 	case carriesFile(part):
@@ -201,7 +208,9 @@ func (d *Outbox) rejected(o store.Out, part gateway.Part) (store.Out, []store.Ou
 }
 
 // carriesFile reports whether a part carries a file that is not its text.
-func carriesFile(p gateway.Part) bool { return p.Document != nil && p.Document.Sum != "" }
+func carriesFile(p gateway.Part) bool {
+	return p.Document != nil && p.Document.Sum != "" && !spoken(p)
+}
 
 // sayOfFile are the rows that tell what became of a file, with what was written
 // to it.

@@ -41,7 +41,7 @@ func (p *Progress) grow(ctx context.Context, g preview) error {
 	if part, ok := p.current(g.streaming); ok && part.Text != g.shown {
 		delay = 0
 	}
-	for ; ; delay = previewEvery {
+	for ; ; delay = p.pause() {
 		var fading <-chan time.Time
 		if g.renew > 0 {
 			fading = time.After(g.renew - previewEvery)
@@ -76,6 +76,16 @@ func (p *Progress) grow(ctx context.Context, g preview) error {
 	}
 }
 
+// pause is how long what is shown now stays at least.
+func (p *Progress) pause() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.early {
+		return statusEvery
+	}
+	return previewEvery
+}
+
 // showNow shows a part that yields. It is never given up half-way: a preview that
 // arrives after the answer would overwrite it.
 func showNow(ctx context.Context, show put, part gateway.Part) error {
@@ -94,17 +104,21 @@ func failed(err error, kind gateway.Failure) bool {
 func (p *Progress) anotherWhile() <-chan time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tool == "" {
+	r := p.newest()
+	if r == nil {
 		return nil
 	}
-	return time.After(progressEvery - time.Since(p.since)%progressEvery)
+	return time.After(progressEvery - time.Since(r.since)%progressEvery)
 }
 
 // current is what there is to show: the tool that runs for long, else the answer
 // so far.
 func (p *Progress) current(streaming bool) (gateway.Part, bool) {
 	p.mu.Lock()
-	text, tool, how, ran := p.text, p.tool, p.how, time.Since(p.since)
+	text, tool, how, ran := p.text, "", p.how, time.Duration(0)
+	if r := p.newest(); r != nil {
+		tool, ran = r.tool, time.Since(r.since)
+	}
 	p.mu.Unlock()
 	switch {
 	case tool != "" && how != "":

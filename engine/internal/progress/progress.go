@@ -1,5 +1,5 @@
-// Package progress shows in a chat that a turn is at work: the typing sign, the
-// placeholder, and the answer while it grows. Nothing that goes wrong here stops the
+// Package progress shows in a chat that a turn is at work: the typing sign, what it
+// does (gateway.Worker), the placeholder, and the answer while it grows. Nothing that goes wrong here stops the
 // turn. How the turn ends and what takes the place of the placeholder is up to the turn.
 //
 // # The placeholder
@@ -64,6 +64,8 @@ const (
 	unstreamedPlaceholderAfter = 2 * time.Second
 	// previewEvery is the time between two previews of a growing answer.
 	previewEvery = 1500 * time.Millisecond
+	// statusEvery is the same for how far a model has loaded or read.
+	statusEvery = 2 * time.Second
 	// settleWithin bounds the wait for a placeholder when the turn has ended.
 	settleWithin = 5 * time.Second
 )
@@ -108,6 +110,8 @@ type Progress struct {
 	// needed asks for the placeholder before its time; grown tells that there
 	// may be something new to show.
 	needed, grown chan struct{}
+	// changed tells that the turn does something else now.
+	changed chan struct{}
 	// sign is what the placeholder says.
 	sign string
 
@@ -115,11 +119,13 @@ type Progress struct {
 	state string    // guarded by mu
 	id    int64     // guarded by mu
 	text  string    // guarded by mu; the newest preview
-	tool  string    // guarded by mu; the tool that runs, empty for none
-	since time.Time // guarded by mu; when it began
-	how   string    // guarded by mu; how far it is, in its own words
-	// waits says that the turn waits for a person and is not at work.
-	waits bool // guarded by mu
+	early bool      // guarded by mu; text is no answer yet but what the model does
+	since time.Time // guarded by mu; since when the turn thinks
+	how   string    // guarded by mu; how far the newest tool is, in its own words
+	// running are the tools that run, the newest last.
+	running []*running // guarded by mu
+	// waits is the tool about which a person decides; the turn is not at work then.
+	waits string // guarded by mu
 }
 
 // Start begins to show a turn, until Settle, however ctx ends. The placeholder comes
@@ -129,12 +135,14 @@ func (s Shows) Start(ctx context.Context, t Shown) *Progress {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	p := &Progress{
 		shows: s, shown: t, began: time.Now(), stop: cancel, sign: placeholderText,
-		needed: make(chan struct{}, 1), grown: make(chan struct{}, 1), state: t.State, id: t.MessageID,
+		needed: make(chan struct{}, 1), grown: make(chan struct{}, 1), changed: make(chan struct{}, 1), state: t.State, id: t.MessageID,
 	}
+	p.since = p.began
 	if t.Subagent != "" {
 		p.sign = "⏳ " + clip.Name(t.Subagent) + placeholderText
 	} else {
 		p.working.Go(func() { p.typing(ctx) })
+		p.working.Go(func() { p.work(ctx) })
 	}
 	p.working.Go(func() { p.show(ctx, t.Streaming) })
 	return p
@@ -184,37 +192,10 @@ func (p *Progress) set(change func()) {
 }
 
 // Text hands over the answer as far as it has grown.
-func (p *Progress) Text(text string) { p.set(func() { p.text = text }) }
+func (p *Progress) Text(text string) { p.set(func() { p.text, p.early = text, false }) }
 
-// Busy says that a tool runs. When it takes long, the chat is told.
-func (p *Progress) Busy(tool string) {
-	p.set(func() { p.tool, p.since, p.how = clip.Name(tool), time.Now(), "" })
-}
-
-// Step says how far the tool is that runs, for people to see at once: not
-// what a model or a server has said. It is a part of the note that a tool takes
-// long, which the placeholder's message shows until something else does.
-func (p *Progress) Step(how string) { p.set(func() { p.how = how }) }
-
-// Idle says that no tool runs any more.
-func (p *Progress) Idle() { p.set(func() { p.tool = "" }) }
-
-// Wait says that the turn waits for a person who decides about a tool; resume says
-// that it continues.
-func (p *Progress) Wait(tool string) (resume func()) {
-	p.set(func() { p.tool, p.waits = "", true })
-	return func() {
-		p.set(func() { p.waits = false })
-		p.Busy(tool)
-	}
-}
-
-// waiting reports whether the turn waits for a person.
-func (p *Progress) waiting() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.waits
-}
+// Status hands over what the model does before it answers.
+func (p *Progress) Status(text string) { p.set(func() { p.text, p.early = text, true }) }
 
 // typing shows the typing sign until ctx ends, but not while a person is asked.
 func (p *Progress) typing(ctx context.Context) {

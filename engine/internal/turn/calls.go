@@ -133,8 +133,7 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 		r.CallID = c.ID
 		return r, nil
 	}
-	t.show.Busy(c.Name)
-	defer t.show.Idle()
+	defer t.show.Busy(c.Name, json.RawMessage(c.Arguments))()
 	return t.executor.Execute(ctx, t.toolCall(c), journal{t})
 }
 

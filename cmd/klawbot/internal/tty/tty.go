@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/gateway"
 	"klawbot/gateway/console"
 )
 
@@ -97,7 +98,9 @@ type model struct {
 	// open are the messages that are not complete, in order.
 	open []*block
 	// asked is when the person sent what is not answered yet, zero for nothing.
-	asked   time.Time
+	asked time.Time
+	// work is what the bot does for it.
+	work    gateway.Work
 	frame   int
 	ticking bool
 	// interrupted is when Ctrl-C was pressed last; stopping says that a stop is asked.
@@ -258,6 +261,8 @@ func (m *model) hear(e console.Event) tea.Cmd {
 			m.asked = time.Now()
 		}
 		return m.tick()
+	case console.TypeWork:
+		return m.see(e.Work)
 	case console.TypeDelete:
 		m.open = remove(m.open, e.ID)
 		return nil
@@ -267,7 +272,7 @@ func (m *model) hear(e console.Event) tea.Cmd {
 	if !e.Last {
 		return nil
 	}
-	m.asked, m.stopping = time.Time{}, false
+	m.asked, m.stopping, m.work = time.Time{}, false, gateway.Work{}
 	var done []string
 	for _, b := range m.open {
 		if text := strings.TrimSpace(b.text); text != "" && text != placeholder {
@@ -279,6 +284,18 @@ func (m *model) hear(e console.Event) tea.Cmd {
 		return nil
 	}
 	return m.print(strings.Join(done, "\n"))
+}
+
+// see notes what the bot does now.
+func (m *model) see(w *gateway.Work) tea.Cmd {
+	if w == nil {
+		return nil
+	}
+	m.work = *w
+	if w.Kind != gateway.WorkIdle && m.asked.IsZero() {
+		m.asked = time.Now()
+	}
+	return m.tick()
 }
 
 // printedMsg says that the last lines are on the screen.
@@ -362,12 +379,25 @@ func (m *model) View() tea.View {
 	return tea.NewView(input)
 }
 
-// working is the line with the spinner.
+// working is the line with the spinner, cut to one row.
 func (m *model) working() string {
-	seconds := int(time.Since(m.asked).Seconds())
-	what := "thinking…"
-	if m.stopping {
+	what, since := "thinking…", m.asked
+	switch {
+	case m.stopping:
 		what = "stopping…"
+	case m.work.Kind == gateway.WorkTool:
+		what, since = "running "+terminal.Visible(m.work.Tool), m.work.Since
+		if m.work.Detail != "" {
+			what += ": " + terminal.Visible(m.work.Detail)
+		}
+	case m.work.Kind == gateway.WorkWaiting:
+		what, since = "waiting for your decision", m.work.Since
 	}
-	return faint(fmt.Sprintf("%c %s %d s   Ctrl-C stops", frames[m.frame%len(frames)], what, seconds))
+	const hint = "   Ctrl-C stops"
+	took := fmt.Sprintf(" %d s", max(int(time.Since(since).Seconds()), 0))
+	room := max(m.width, 20) - len(took) - 2
+	if ansi.StringWidth(what)+len(hint) <= room {
+		took += hint
+	}
+	return faint(fmt.Sprintf("%c %s%s", frames[m.frame%len(frames)], ansi.Truncate(what, room, "…"), took))
 }

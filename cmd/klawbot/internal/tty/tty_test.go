@@ -12,7 +12,9 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
+	"klawbot/gateway"
 	"klawbot/gateway/console"
 )
 
@@ -350,5 +352,36 @@ func TestStyled(t *testing.T) {
 	code := "```\n" + strings.Repeat("x", 60) + "\n```"
 	if got := Styled(code, 40); !strings.Contains(got, strings.Repeat("x", 60)) {
 		t.Errorf("code is broken: %q", got)
+	}
+}
+
+// The line below the answer says what the bot does, in one row.
+func TestSpinnerNamesTheWork(t *testing.T) {
+	m := newModel(t.Context(), Config{})
+	shell := &gateway.Work{Kind: gateway.WorkTool, Tool: "shell", Detail: "du -sh notes", Since: time.Now().Add(-4 * time.Second)}
+	long := &gateway.Work{Kind: gateway.WorkTool, Tool: "shell", Detail: strings.Repeat("долго ", 10), Since: time.Now()}
+	for _, c := range []struct {
+		width int
+		work  *gateway.Work
+		want  string
+	}{
+		{80, &gateway.Work{Kind: gateway.WorkThinking, Since: time.Now()}, "⠋ thinking… 0 s   Ctrl-C stops"},
+		{80, shell, "⠋ running shell: du -sh notes 4 s   Ctrl-C stops"},
+		{40, shell, "⠋ running shell: du -sh notes 4 s"},
+		{40, long, "⠋ running shell: долго долго долго … 0 s"},
+		{80, &gateway.Work{Kind: gateway.WorkTool, Tool: "a\x1b[2Jb", Since: time.Now()}, "⠋ running a�[2Jb 0 s   Ctrl-C stops"},
+		{80, &gateway.Work{Kind: gateway.WorkWaiting, Tool: "shell", Since: time.Now()}, "⠋ waiting for your decision 0 s   Ctrl-C stops"},
+		{80, &gateway.Work{Kind: gateway.WorkIdle, Since: time.Now()}, "⠋ thinking… 0 s   Ctrl-C stops"},
+	} {
+		m.width, m.asked = c.width, time.Now()
+		m.hear(console.Event{Type: console.TypeWork, Work: c.work})
+		got := strings.TrimSuffix(strings.TrimPrefix(m.working(), "\x1b[2m"), reset)
+		if got != c.want || ansi.StringWidth(got) > c.width {
+			t.Errorf("%+v in %d columns: %q, want %q", *c.work, c.width, got, c.want)
+		}
+	}
+	m.hear(console.Event{Type: console.TypeMessage, ID: 1, Text: "done", Last: true})
+	if m.turn() != nil {
+		t.Error("it still draws when the answer is there")
 	}
 }
