@@ -148,5 +148,8 @@ func (a *app) runBot(ctx context.Context, l *config.Live, f config.Folders, h *s
 		for _, r := range rows {
 			fmt.Fprintln(a.stdout, "  "+terminal.Visible(a.redact.Text(a.advice(r.Line()))))
 		}
+		if link := p.Link(); link != "" && a.interactive() {
+			a.printLink(link)
+		}
 	})
 }
