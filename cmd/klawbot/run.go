@@ -32,14 +32,14 @@ func runCommand(a *app) *cobra.Command {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
 			if all != "" {
-				return a.runAll(ctx, all, listen)
+				return runAll(ctx, a, all, listen)
 			}
 			l, f, err := a.openFolders()
 			if err != nil {
 				return err
 			}
 			if l.Config().Standby.To != "" {
-				return a.standBy(ctx, l, f, true, false)
+				return standBy(ctx, a, l, f, true, false)
 			}
 			if err := standby.Off(f.Data); err != nil {
 				return err
@@ -53,7 +53,7 @@ func runCommand(a *app) *cobra.Command {
 }
 
 // runAll runs the bots of a directory.
-func (a *app) runAll(ctx context.Context, dir, listen string) error {
+func runAll(ctx context.Context, a *app, dir, listen string) error {
 	if a.configFlag != "" || a.dataFlag != "" {
 		return usage.Errorf("--all takes no --config and no --data: each bot has its own directory")
 	}
@@ -91,7 +91,7 @@ func standbyCommand(a *app) *cobra.Command {
 			if l.Config().Standby.To == "" {
 				return usage.Errorf("standby.to is empty; set it to a directory or a bucket that both hosts can reach")
 			}
-			return a.standBy(ctx, l, f, false, now)
+			return standBy(ctx, a, l, f, false, now)
 		},
 	}
 	cmd.Flags().BoolVar(&now, "now", false, "ask the other host to stop, and take over")
@@ -99,7 +99,7 @@ func standbyCommand(a *app) *cobra.Command {
 }
 
 // standBy runs the bot when no other host does.
-func (a *app) standBy(ctx context.Context, l *config.Live, f config.Folders, found, now bool) error {
+func standBy(ctx context.Context, a *app, l *config.Live, f config.Folders, found, now bool) error {
 	s := l.Config().Standby
 	name, err := os.Hostname()
 	if err != nil {
