@@ -204,10 +204,11 @@ peers: header build/peers/requirements.txt ## our client and our bot against a r
 	LLAMA_DIR=$(CURDIR)/build/peers \
 	  go test -tags=$(TAGS),peers -run '^TestPeer' -count=1 -p 1 -v ./engine/internal/llm/openai ./engine/internal/llm/anthropic ./engine/probe ./cmd/klawbot
 
-browser: header ## the tool browser on a page with a form, in a real Chromium (SCREENSHOT=file keeps the picture)
+browser: header ## the tool browser and the web page, in a real Chromium (SCREENSHOT=file and KLAWBOT_SHOTS=folder keep pictures)
 	@for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; \
 	  echo "Chromium is missing: install one (Debian: apt-get install chromium) and run make browser again" >&2; exit 1
 	go test -race -tags=$(TAGS),browser -run '^TestBrowser' -count=1 -v ./tools/web/browser
+	go test -tags=$(TAGS),browser -count=1 ./gateway/web ./engine/internal/desk
 
 documents: header ## documents of Chromium, LibreOffice and TeX, and a receipt for OCR (needs these programs)
 	go test -tags=$(TAGS),documents -run '^Test(Real|PDF|BadPDFs|Scanned|OCR)' -count=1 -v ./engine/internal/document
