@@ -67,6 +67,8 @@ type Config struct {
 	// is no. Allow puts a chat on the allow list, at once and for good.
 	AskAbout func() bool
 	Allow    func(gateway.ChatID) error
+	// Around is what the web page needs of what lies around the engine.
+	Around Around
 	// Grace is how long running turns may take to finish when Run ends; then
 	// they are parked. 0 means 6 s.
 	Grace time.Duration
@@ -141,7 +143,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	models := model.New(model.Config{Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Dir: c.Dir, Log: c.Log, Measure: meters.Measure, Open: kept.Open})
 	files := workspace.Open(c.Workspace, c.Log)
 	e.plan(models, files)
-	e.report = &report{config: c.Base, started: time.Now(), store: st, queues: e.queues, chats: e.chats, backups: e.backups, meters: meters, models: models}
+	e.report = &report{config: c.Base, started: time.Now(), store: st, queues: e.queues, chats: e.chats, backups: e.backups, meters: meters, models: models, disk: health.NewDiskUse(c.Dir, c.Workspace)}
 	seen := eyes.New(eyes.Config{Store: st, Files: kept, Models: models, Settings: c.Settings, Model: e.report.modelIn, Read: e.media.Readers.Text, Log: c.Log})
 	set, err := toolset.New(ctx, c.Base, toolset.Hooks{
 		Open: func() (*store.Store, error) { return st, nil }, Schedules: e.plans.schedules,
@@ -198,6 +200,8 @@ const (
 	changesKept = 30 * 24 * time.Hour
 	// strangersKept is how long unknown senders are remembered.
 	strangersKept = 30 * 24 * time.Hour
+	// webKept is how long the chat of the web page is shown.
+	webKept = 366 * 24 * time.Hour
 	// usageKept is how long single model calls are kept.
 	usageKept = 90 * 24 * time.Hour
 )
@@ -282,6 +286,8 @@ func prune(tx *store.Tx) error {
 		{store.AgedJobs, run.Kept},
 		{store.AgedChanges, changesKept},
 		{store.AgedStrangers, strangersKept},
+		{store.AgedWeb, webKept},
+		{store.AgedBrowsers, webKept},
 	} {
 		if _, err := tx.Prune(old.rows, time.Now().Add(-old.kept)); err != nil {
 			return err

@@ -120,6 +120,9 @@ func (m *Media) size(bytes int64) string {
 	return text
 }
 
+// Deaf reports whether the bot can't turn speech into text.
+func (m *Media) Deaf() bool { return m.deaf() != "" }
+
 // deaf is the sentence that says why nothing can be heard, "" when something can.
 func (m *Media) deaf() string {
 	if m.Readers.Hear == nil || m.Readers.Deaf != nil && m.Readers.Deaf() {

@@ -35,7 +35,8 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (now store.Out, alone
 		now, err = d.write(ctx, o)
 		return now, false, err
 	}
-	if o.State == store.OutboxSending && o.Edit == 0 {
+	keyed := d.config.Gateway.Keyed(o.Address.Chat.Channel)
+	if o.State == store.OutboxSending && o.Edit == 0 && !keyed {
 		// The last process died between the request and its answer.
 		o, beside := d.unconfirmed(o, part, "the process ended while it was sent", true)
 		o.NotBefore = time.Now() // without a time, deliver would take the channel for broken
@@ -60,9 +61,10 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (now store.Out, alone
 		o.MessageID = o.Edit
 		err = d.config.Gateway.Edit(ctx, to, o.Edit, part)
 	default:
-		if o.Resent > 0 {
+		if o.Resent > 0 && !keyed {
 			part = markRepeated(part)
 		}
+		part.Key = o.Key
 		if err = d.speak(ctx, &o, &part); err == nil {
 			err = d.locate(&part)
 		}

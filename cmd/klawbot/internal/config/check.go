@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -30,6 +31,12 @@ var checks = map[string]func(any) error{
 	"channels.telegram.limits.perChatPerSecond": between(0, 1000),
 	"channels.telegram.limits.groupPerMinute":   between(0, 10000),
 	"channels.telegram.limits.globalPerSecond":  between(0, 10000),
+	"channels.web.listen":                       listenAddress,
+	"channels.web.signInDays":                   between(1, 3650),
+	"channels.web.maxUploadBytes":               between(1, 2_000_000_000),
+	"channels.web.public.url":                   publicAddress,
+	"channels.web.public.proxies":               networks,
+	"channels.web.public.hours":                 between(1, 8760),
 	"agent.language":                            oneOf("en", "ru"),
 	"agent.timezone":                            CheckTimezone,
 	"agent.debounceMs":                          between(0, 60000),
@@ -116,6 +123,9 @@ var checks = map[string]func(any) error{
 	"delivery.ambiguous":                        oneOf("resend", "hold"),
 	"backup.everyHours":                         between(0, 8760),
 	"backup.keep":                               between(1, 1000),
+	"standby.to":                                replicaPlace,
+	"standby.leaseSeconds":                      between(2, 3600),
+	"standby.endpoint":                          optionalAddress,
 	"health.listen":                             listenAddress,
 	"metrics.listen":                            listenAddress,
 	"log.level":                                 oneOf("debug", "info", "warn", "error"),
@@ -206,6 +216,23 @@ func apiAddress(v any) error {
 	return CheckAddress(v)
 }
 
+// replicaPlace is where a standby finds the replica.
+func replicaPlace(v any) error {
+	to := v.(string)
+	u, err := url.Parse(to)
+	if to == "" || filepath.IsAbs(to) || err == nil && u.Scheme == "s3" && u.Host != "" {
+		return nil
+	}
+	return errors.New("must be an absolute path or s3://BUCKET/PATH")
+}
+
+func optionalAddress(v any) error {
+	if v.(string) == "" {
+		return nil
+	}
+	return CheckAddress(v)
+}
+
 func listenAddress(v any) error {
 	if v.(string) == "" {
 		return nil
@@ -243,6 +270,9 @@ func crossCheck(c *Config, origins map[string]string) keys.Faults {
 	var faults keys.Faults
 	add := func(key, format string, args ...any) {
 		faults.Add(origins[key], key, format, args...)
+	}
+	if err := c.Channels.Web.check(); err != nil {
+		add("channels.web.listen", "%s", err)
 	}
 	if t := c.Channels.Telegram; t.Mode == "webhook" {
 		if err := t.WebhookSettings().Check(); err != nil {

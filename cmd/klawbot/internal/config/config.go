@@ -26,6 +26,7 @@ type Config struct {
 	Heartbeat Heartbeat `koanf:"heartbeat"`
 	Delivery  Delivery  `koanf:"delivery"`
 	Backup    Backup    `koanf:"backup"`
+	Standby   Standby   `koanf:"standby"`
 	Health    Health    `koanf:"health"`
 	Metrics   Metrics   `koanf:"metrics"`
 	Log       Log       `koanf:"log"`
@@ -35,6 +36,7 @@ type Config struct {
 type Channels struct {
 	Telegram Telegram `koanf:"telegram"`
 	Console  Console  `koanf:"console"`
+	Web      Web      `koanf:"web"`
 }
 
 // Telegram is on when it has a token.
@@ -78,6 +80,22 @@ type Limits struct {
 // Console lets klawbot chat attach to klawbot run.
 type Console struct {
 	Enabled bool `koanf:"enabled"`
+}
+
+// Web is the page in the browser.
+type Web struct {
+	Enabled        bool      `koanf:"enabled"`
+	Listen         string    `koanf:"listen"`
+	SignInDays     int       `koanf:"signInDays"`
+	MaxUploadBytes int64     `koanf:"maxUploadBytes"`
+	Public         PublicWeb `koanf:"public"`
+}
+
+// PublicWeb is the page behind a reverse proxy.
+type PublicWeb struct {
+	URL     string   `koanf:"url"`
+	Proxies []string `koanf:"proxies"`
+	Hours   int      `koanf:"hours"`
 }
 
 // Agent is how the bot behaves.
@@ -268,6 +286,18 @@ type Backup struct {
 	Keep       int     `koanf:"keep"`
 }
 
+// Standby is where a second host finds what it needs to take over; empty: nowhere.
+type Standby struct {
+	To              string  `koanf:"to"`
+	Host            string  `koanf:"host"`
+	LeaseSeconds    float64 `koanf:"leaseSeconds"`
+	Litestream      string  `koanf:"litestream"`
+	Endpoint        string  `koanf:"endpoint"`
+	Region          string  `koanf:"region"`
+	AccessKeyID     string  `koanf:"accessKeyId"`
+	SecretAccessKey string  `koanf:"secretAccessKey" secret:"true"`
+}
+
 // Health is the endpoint that says whether the bot is well.
 type Health struct {
 	Listen string `koanf:"listen"`
@@ -298,6 +328,10 @@ func Defaults() Config {
 				Strangers: "ask",
 				Limits:    Limits{PerChatPerSecond: 1, GroupPerMinute: 20, GlobalPerSecond: 25},
 			},
+			Web: Web{
+				Listen: "127.0.0.1:8180", SignInDays: 30, MaxUploadBytes: 20 << 20,
+				Public: PublicWeb{Proxies: []string{"127.0.0.1/32"}, Hours: 12},
+			},
 		},
 		Agent: Agent{
 			Language: "en", DebounceMS: 800, MaxToolCallRounds: 10, MaxConcurrentModelCalls: 4,
@@ -312,6 +346,7 @@ func Defaults() Config {
 		Tools:     Tools{MaxShown: 40, MaxOutputChars: 10000, ApprovalTimeoutSeconds: 600, Exec: Exec{Mode: "allowlist", Approvers: "owner", Allow: []string{harmless}, TimeoutSeconds: 30}, Sandbox: defaultSandbox(), HTTP: WebRequests{MaxBodyBytes: 1 << 20}},
 		Delivery:  Delivery{Ambiguous: "resend"},
 		Backup:    Backup{EveryHours: 1, Keep: 24},
+		Standby:   Standby{LeaseSeconds: 15, Litestream: "litestream", Region: "us-east-1"},
 		Health:    Health{Listen: "127.0.0.1:8991"},
 		Log:       Log{Level: "info", Format: "text"},
 	}
