@@ -244,6 +244,10 @@ const (
 	RemindZone
 	RemindWeekday
 	RemindRepeat
+	RemindHour
+	RemindNoDay
+	RemindNoTime
+	RemindNoText
 	ButtonRepeat
 	ButtonNotRepeat
 	RemindSet
