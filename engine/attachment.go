@@ -30,6 +30,9 @@ func withFiles(e *Engine, row store.Turn, items []item) func(context.Context) (t
 		}
 		p := turn.Prepared{Asked: askedMessages(withAuthors(ctx, e, items), seen)}
 		p.Notes, p.Alone = media.Faults(all, seen)
+		for _, it := range items {
+			p.Kept = append(p.Kept, seen[it.row.ID].Kept...)
+		}
 		return p, nil
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
 	"klawbot/engine/data"
+	"klawbot/internal/advice"
 )
 
 func backupCommand(a *app) *cobra.Command {
@@ -50,7 +51,7 @@ func restoreCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.stdout, "%s: the database, verified, and %d files of the workspace%s; klawbot run starts the bot\n", c.Dir, done.Files, leftOut(done))
+			_, err = fmt.Fprintf(a.stdout, advice.Text("%s: the database, verified, and %d files of the workspace%s; klawbot run starts the bot\n"), c.Dir, done.Files, leftOut(done))
 			if err == nil && done.Dropped > 0 {
 				_, err = fmt.Fprintf(a.stdout, "messages that waited when the backup was made and are not answered again: %d\n", done.Dropped)
 			}

@@ -535,7 +535,9 @@ func TestScheduleListAndButtons(t *testing.T) {
 			})
 		}
 		press("⏸ 1", func(text string) bool { return strings.Contains(text, "09:00; paused") })
-		press("⏵ 1", func(text string) bool { return strings.Contains(text, "Sun 2000-01-02 09:00") && !strings.Contains(text, "paused") })
+		press("⏵ 1", func(text string) bool {
+			return strings.Contains(text, "Sun 2000-01-02 09:00") && !strings.Contains(text, "paused")
+		})
 		press("▶ 1", func(text string) bool { return text == "⏰ call mom" })
 		press("🗑 1", func(text string) bool { return strings.HasPrefix(text, "[no model] No scheduled tasks.") })
 		<-time.After(48 * time.Hour)

@@ -75,6 +75,11 @@ const (
 	ModelLocal
 	ModelBadRequest
 	ModelThought
+	ModelQuotaOwner
+	ModelAuthOwner
+	ModelBadRequestOwner
+	ModelThoughtOwner
+	FilesKept
 	ModelDaily
 	ModelDailyUnknown
 	ModelUntil

@@ -97,6 +97,8 @@ type Prepared struct {
 	// and no model is asked.
 	Notes []string
 	Alone bool
+	// Kept are the files of the workspace that came with it.
+	Kept []string
 }
 
 // Job is a job that a turn runs.
@@ -347,7 +349,7 @@ func (t *turn) sorry(err error) string {
 		return over.Text
 	}
 	if fail, ok := errors.AsType[*llm.Error](err); ok {
-		return locale.ModelError(t.settings.Language, fail, t.Row.Model, t.settings.Zone())
+		return locale.ModelError(t.settings.Language, fail, t.Row.Model, t.settings.Zone(), t.Owned)
 	}
 	return locale.Say(t.settings.Language, locale.Internal)
 }
@@ -359,11 +361,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		if t.Job != nil {
 			return "", ErrNoModel
 		}
-		p := locale.NoModelHere
-		if t.Owned {
-			p = locale.NoModel
-		}
-		return t.label(locale.Say(t.settings.Language, p)), nil
+		return t.withoutModel(ctx)
 	}
 	if alone, err := prepare(ctx, t); alone != "" || err != nil {
 		return alone, err
@@ -394,6 +392,27 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		t.say(results)
 		conv = append(conv, message, results)
 	}
+}
+
+// withoutModel is the answer of a bot that has no model. It keeps the files that came.
+func (t *turn) withoutModel(ctx context.Context) (string, error) {
+	p := locale.NoModelHere
+	if t.Owned {
+		p = locale.NoModel
+	}
+	text := locale.Say(t.settings.Language, p)
+	if t.Prepare == nil {
+		return t.label(text), nil
+	}
+	came, err := t.Prepare(ctx)
+	if err != nil {
+		return "", err
+	}
+	t.Asked = came.Asked
+	if len(came.Kept) > 0 {
+		text += "\n" + locale.Say(t.settings.Language, locale.FilesKept, strings.Join(came.Kept, ", "))
+	}
+	return t.label(text), nil
 }
 
 // prepare finishes what was asked. alone is the answer when there is nothing that a model
