@@ -17,7 +17,7 @@ import (
 var errDamaged = errors.New("the database is damaged: restart the bot, it restores the newest good backup")
 
 // Accept stores updates and returns when they are on the disk; see
-// gateway.Handler. What is new is dispatched to its lane.
+// gateway.Handler. What is new is dispatched to its chat queue.
 func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error {
 	if len(updates) == 0 {
 		return nil
@@ -72,7 +72,7 @@ func (e *Engine) Knocked(ctx context.Context, knocks []gateway.Knock) {
 	e.buttons.strangers.Knocked(ctx, knocks)
 }
 
-// gate is what the updates of a channel pass on their way to the lanes. There
+// gate is what the updates of a channel pass on their way to the chat queues. There
 // are two: in a private chat every message is meant for the bot, in a group the
 // channel must know the bot's name first.
 type gate struct {
@@ -81,7 +81,7 @@ type gate struct {
 }
 
 // gates are the gates whose stored updates were dispatched, each with the last row of
-// them. mu is held while updates are handed to lanes, so that they get there in order.
+// them. mu is held while updates are handed to chat queues, so that they get there in order.
 type gates struct {
 	mu   sync.Mutex
 	open map[gate]store.InboxID // guarded by mu
@@ -117,7 +117,7 @@ func (e *Engine) replay(ctx context.Context, g gate) error {
 	for _, t := range turns {
 		group := t.Address.Chat.ID < 0 // as the ids of groups are
 		if t.Address.Chat.Channel == g.channel && group == g.group && t.Origin == string(tools.OriginPerson) {
-			e.lanes.addResume(t)
+			e.queues.Resume(t)
 		}
 	}
 	e.gates.open[g] = 0

@@ -97,14 +97,17 @@ func (h *house) question(chat int64) shown {
 }
 
 // settled reports whether the store knows of a question which message it is.
-func (h *house) settled(message int64) (is bool) {
+func (h *house) settled(message int64) bool { return h.sent("approval/%/0", message) }
+
+// sent reports whether the store knows of a row of the outbox which message it is.
+func (h *house) sent(key string, message int64) (is bool) {
 	h.t.Helper()
 	db, err := sql.Open("sqlite3", filepath.Join(h.dir, "klawbot.db"))
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	defer db.Close()
-	err = db.QueryRow(`SELECT count(*) > 0 FROM outbox WHERE key LIKE 'approval/%/0' AND state = 'sent' AND message_id = ?`, message).Scan(&is)
+	err = db.QueryRow(`SELECT count(*) > 0 FROM outbox WHERE key LIKE ? AND state = 'sent' AND message_id = ?`, key, message).Scan(&is)
 	return err == nil && is // a table that is locked for a moment
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/media"
 	"klawbot/engine/internal/readers"
 	"klawbot/engine/internal/store"
@@ -15,14 +16,14 @@ import (
 func MediaMain() { readers.Main() }
 
 // withFiles reads the files of a turn's messages, nil when they have none.
-func withFiles(e *Engine, row store.Turn, items []item) func(context.Context) (turn.Prepared, error) {
-	if !slices.ContainsFunc(items, func(it item) bool { return media.Has(it.msg) }) {
+func withFiles(e *Engine, row store.Turn, items []chatqueue.Item) func(context.Context) (turn.Prepared, error) {
+	if !slices.ContainsFunc(items, func(it chatqueue.Item) bool { return media.Has(it.Msg) }) {
 		return nil
 	}
 	return func(ctx context.Context) (turn.Prepared, error) {
 		all := make([]media.Item, len(items))
 		for i, it := range items {
-			all[i] = media.Item{Row: it.row, Message: it.msg}
+			all[i] = media.Item{Row: it.Row, Message: it.Msg}
 		}
 		seen, err := e.media.Prepare(ctx, row, all)
 		if err != nil {

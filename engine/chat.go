@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"klawbot/engine/internal/approval"
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
@@ -22,7 +23,7 @@ type chats struct {
 	life      *lifecycle.Lifecycle
 	gateway   *gateway.Gateway
 	settings  func() settings.Settings
-	lanes     *lanes
+	queues    *chatqueue.Queues
 	muted     muted
 	outbox    *outbox.Outbox
 	questions *approval.Questions
@@ -31,25 +32,25 @@ type chats struct {
 }
 
 // member notes that the bot joined a chat or had to leave it.
-func (c *chats) member(ctx context.Context, it item) {
-	c.log.Info("membership changed", "chat", it.msg.Address.String(), "member", string(it.msg.Member))
-	chat, end := it.row.Address.Chat, []store.InboxID{it.row.ID}
-	switch it.msg.Member {
+func (c *chats) member(ctx context.Context, it chatqueue.Item) {
+	c.log.Info("membership changed", "chat", it.Msg.Address.String(), "member", string(it.Msg.Member))
+	chat, end := it.Row.Address.Chat, []store.InboxID{it.Row.ID}
+	switch it.Msg.Member {
 	case gateway.MemberMuted:
-		c.Mute(ctx, it.row.Address, false, "the bot may not send messages")
+		c.Mute(ctx, it.Row.Address, false, "the bot may not send messages")
 	case gateway.MemberUnmuted:
-		c.muted.lift(it.row.Address, it.row.Address.Thread == 0)
+		c.muted.lift(it.Row.Address, it.Row.Address.Thread == 0)
 	}
-	if it.msg.Member == gateway.MemberLeft {
-		c.Lose(ctx, chat, "the bot was removed or blocked", append(end, c.lanes.drop(chat)...)...)
+	if it.Msg.Member == gateway.MemberLeft {
+		c.Lose(ctx, chat, "the bot was removed or blocked", append(end, c.queues.Drop(chat)...)...)
 		return
 	}
 	c.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
-		if err := tx.Chats().SeeChat(chat.Channel, chat.ID, it.msg.ChatName(), it.row.ReceivedAt); err != nil {
+		if err := tx.Chats().SeeChat(chat.Channel, chat.ID, it.Msg.ChatName(), it.Row.ReceivedAt); err != nil {
 			return err
 		}
 		return tx.Inbox().EndUpdates(store.InboxDone, "", end...)
-	}, c.life.OrLog("membership not stored", it.msg.Address, nil))
+	}, c.life.OrLog("membership not stored", it.Msg.Address, nil))
 }
 
 // Lose ends what concerns a chat that cannot be reached any more: nothing waits for
@@ -60,7 +61,7 @@ func (c *chats) Lose(ctx context.Context, chat gateway.ChatID, note string, ids 
 	var told []gateway.Address
 	var paused []string
 	wake := func() {}
-	c.lanes.cancel(lifecycle.ErrChatGone, func(a gateway.Address) bool { return a.Chat == chat })
+	c.queues.Cancel(lifecycle.ErrChatGone, func(a gateway.Address) bool { return a.Chat == chat })
 	c.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		told, paused = nil, nil
 		if err := tx.Inbox().EndUpdates(store.InboxDone, note, ids...); err != nil {
@@ -99,7 +100,7 @@ func (c *chats) Lose(ctx context.Context, chat gateway.ChatID, note string, ids 
 func (c *chats) Move(ctx context.Context, chat gateway.ChatID, to int64, ids ...store.InboxID) {
 	c.gateway.Migrate(chat, to)
 	c.outbox.Moved(chat, to)
-	c.lanes.move(chat, to)
+	c.queues.Move(chat, to)
 	c.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		if err := tx.Inbox().EndUpdates(store.InboxDone, "", ids...); err != nil {
 			return err

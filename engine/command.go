@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"klawbot/engine/health"
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/locale"
@@ -42,9 +43,9 @@ func (e *Engine) newCommands(files *workspace.Workspace) *command.Commands {
 	})
 }
 
-// command is a message as what answers commands takes it.
-func (it item) command() command.Message {
-	return command.Message{Message: it.msg, Home: it.row.Address, ID: it.row.ID}
+// commandOf is a message as what answers commands takes it.
+func commandOf(it chatqueue.Item) command.Message {
+	return command.Message{Message: it.Msg, Home: it.Row.Address, ID: it.Row.ID}
 }
 
 // toolsChanged tells the owners that the tools of a server differ from those that they

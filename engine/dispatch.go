@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
@@ -44,15 +45,15 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 	}
 	switch m.Kind {
 	case gateway.KindText:
-		e.dispatchText(ctx, item{row, m})
+		e.dispatchText(ctx, chatqueue.Item{Row: row, Msg: m})
 	case gateway.KindEdit:
-		e.dispatchEdit(ctx, item{row, m})
+		e.dispatchEdit(ctx, chatqueue.Item{Row: row, Msg: m})
 	case gateway.KindStop:
-		e.stop(ctx, item{row, m})
+		e.stop(ctx, chatqueue.Item{Row: row, Msg: m})
 	case gateway.KindCallback:
-		e.buttons.press(ctx, item{row, m})
+		e.buttons.press(ctx, chatqueue.Item{Row: row, Msg: m})
 	case gateway.KindMember:
-		e.chats.member(ctx, item{row, m})
+		e.chats.member(ctx, chatqueue.Item{Row: row, Msg: m})
 	case gateway.KindMoved:
 		e.chats.Move(ctx, m.Address.Chat, m.MovedTo, row.ID)
 	default:
@@ -60,17 +61,17 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 	}
 }
 
-func (e *Engine) dispatchText(ctx context.Context, it item) {
+func (e *Engine) dispatchText(ctx context.Context, it chatqueue.Item) {
 	it = ofAlbum(ctx, e, it)
 	switch {
-	case !it.msg.Addressed:
-		e.endUpdates(ctx, store.InboxDone, notForBot, it.row.ID)
-	case it.msg.Command == "stop":
+	case !it.Msg.Addressed:
+		e.endUpdates(ctx, store.InboxDone, notForBot, it.Row.ID)
+	case it.Msg.Command == "stop":
 		e.stop(ctx, it)
 	case e.answers(ctx, it):
-	case it.msg.Command != "" && it.msg.Group && !command.Known(it.msg.Command):
-		e.endUpdates(ctx, store.InboxDone, "a command of another bot", it.row.ID)
-	case it.msg.Command != "" && !command.InLane(it.msg.Command):
+	case it.Msg.Command != "" && it.Msg.Group && !command.Known(it.Msg.Command):
+		e.endUpdates(ctx, store.InboxDone, "a command of another bot", it.Row.ID)
+	case it.Msg.Command != "" && !command.InLane(it.Msg.Command):
 		e.obey(ctx, it)
 	default:
 		e.enqueue(ctx, it)
@@ -89,44 +90,44 @@ const editWithin = time.Hour
 // dispatchEdit replaces a message that still waits, and takes one that addresses the bot
 // only now. Any other edit is only noted: what was answered stays answered. Commands in
 // edits are never obeyed.
-func (e *Engine) dispatchEdit(ctx context.Context, it item) {
+func (e *Engine) dispatchEdit(ctx context.Context, it chatqueue.Item) {
 	// A message that was replaced carries its edit; when it is replayed after
 	// a restart, it is the message.
-	if it.row.Kind == "message" {
-		it.msg.Kind = gateway.KindText
+	if it.Row.Kind == "message" {
+		it.Msg.Kind = gateway.KindText
 		e.dispatchText(ctx, it)
 		return
 	}
-	id, found := e.lanes.replace(it)
+	id, found := e.queues.Replace(it)
 	if !found && e.addressedNow(ctx, it) {
-		it.msg.Kind = gateway.KindText
+		it.Msg.Kind = gateway.KindText
 		e.dispatchText(ctx, it)
 		return
 	}
-	e.life.Eventually(ctx, it.row.Address, func(tx *store.Tx) error {
+	e.life.Eventually(ctx, it.Row.Address, func(tx *store.Tx) error {
 		note := "the message was taken already"
-		if !it.msg.Addressed {
+		if !it.Msg.Addressed {
 			note = notForBot
 		}
 		if found {
 			note = "replaced the message"
-			if err := tx.Inbox().ReplaceUpdate(id, it.row.Raw); err != nil && !errors.Is(err, store.ErrNotFound) {
+			if err := tx.Inbox().ReplaceUpdate(id, it.Row.Raw); err != nil && !errors.Is(err, store.ErrNotFound) {
 				return err
 			}
 		}
-		return tx.Inbox().EndUpdates(store.InboxDone, note, it.row.ID)
-	}, e.life.OrLog("edit not stored", it.msg.Address, nil))
+		return tx.Inbox().EndUpdates(store.InboxDone, note, it.Row.ID)
+	}, e.life.OrLog("edit not stored", it.Msg.Address, nil))
 }
 
 // addressedNow reports whether an edit makes a message of a group one for the bot.
-func (e *Engine) addressedNow(ctx context.Context, it item) bool {
-	m := it.msg
+func (e *Engine) addressedNow(ctx context.Context, it chatqueue.Item) bool {
+	m := it.Msg
 	if !m.Group || !m.Addressed || m.Command != "" || m.Edited.Sub(m.Time) > editWithin {
 		return false
 	}
 	taken := true
 	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		taken, err = tx.Inbox().Taken(it.row, notForBot, forNothing)
+		taken, err = tx.Inbox().Taken(it.Row, notForBot, forNothing)
 		return err
 	})
 	if err != nil {
@@ -167,16 +168,16 @@ func (e *Engine) reply(ctx context.Context, row store.Update, r command.Reply) {
 }
 
 // answers takes a message for the answer to a question, and reports whether it did.
-func (e *Engine) answers(ctx context.Context, it item) bool {
-	answer := e.questions.Read(ctx, it.row.Address, it.msg)
+func (e *Engine) answers(ctx context.Context, it chatqueue.Item) bool {
+	answer := e.questions.Read(ctx, it.Row.Address, it.Msg)
 	if answer == nil {
 		return false
 	}
 	taken := false
-	e.life.Eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
-		taken, err = answer.Store(tx, it.row.ID)
+	e.life.Eventually(ctx, it.Row.Address, func(tx *store.Tx) (err error) {
+		taken, err = answer.Store(tx, it.Row.ID)
 		return err
-	}, e.life.OrLog("answer not stored", it.msg.Address, func() {
+	}, e.life.OrLog("answer not stored", it.Msg.Address, func() {
 		answer.Stored()
 		if !taken {
 			e.enqueue(ctx, it)
@@ -186,8 +187,8 @@ func (e *Engine) answers(ctx context.Context, it item) bool {
 }
 
 // obey answers a command that calls no tool.
-func (e *Engine) obey(ctx context.Context, it item) {
-	r := e.commands.Answer(ctx, it.command())
+func (e *Engine) obey(ctx context.Context, it chatqueue.Item) {
+	r := e.commands.Answer(ctx, commandOf(it))
 	change := r.Change
 	r.Change = func(tx *store.Tx, r *command.Reply) error {
 		if change != nil {
@@ -198,17 +199,17 @@ func (e *Engine) obey(ctx context.Context, it item) {
 		r.Text = turn.Label(e.settings(), r.Text)
 		return nil
 	}
-	e.reply(ctx, it.row, r)
+	e.reply(ctx, it.Row, r)
 }
 
 // enqueue puts a message into its chat queue. When many wait behind a running turn, or
 // that turn waits for an answer, the person is told so once.
-func (e *Engine) enqueue(ctx context.Context, it item) {
+func (e *Engine) enqueue(ctx context.Context, it chatqueue.Item) {
 	if e.joins(ctx, it) {
 		return
 	}
-	asked, away := e.questions.WaitsAt(it.row.Address)
-	waiting, tell := e.lanes.add(it, asked)
+	asked, away := e.questions.WaitsAt(it.Row.Address)
+	waiting, tell := e.queues.Add(it, asked)
 	if !tell {
 		return
 	}
@@ -216,41 +217,41 @@ func (e *Engine) enqueue(ctx context.Context, it item) {
 	switch {
 	case away:
 		text = e.say(locale.OwnerFirst)
-	case asked && it.row.Address.Chat.Local():
+	case asked && it.Row.Address.Chat.Local():
 		text = e.say(locale.AnswerFirst)
 	case asked:
 		text = e.say(locale.ButtonFirst)
 	}
-	e.outbox.Post(ctx, it.row.Address, "queue/"+rand.Text(), text)
+	e.outbox.Post(ctx, it.Row.Address, "queue/"+rand.Text(), text)
 }
 
-// putBack returns messages to the head of their lane when their turn could not be
+// putBack returns messages to the head of their chat queue when their turn could not be
 // stored, and waits a moment before the next try.
-func (e *Engine) putBack(ctx context.Context, items []item) {
+func (e *Engine) putBack(ctx context.Context, items []chatqueue.Item) {
 	wait.For(ctx, time.Second)
-	if !e.lanes.putBack(ctx, items) {
+	if !e.queues.PutBack(ctx, items) {
 		e.dropStopped(ctx, items)
 	}
 }
 
 // answer runs the turn of messages. The allow list is checked once more, now that
 // their turn has come.
-func (e *Engine) answer(ctx context.Context, items []item) {
-	items = slices.DeleteFunc(items, func(it item) bool {
-		err := e.gateway.Allowed(it.row.Update)
+func (e *Engine) answer(ctx context.Context, items []chatqueue.Item) {
+	items = slices.DeleteFunc(items, func(it chatqueue.Item) bool {
+		err := e.gateway.Allowed(it.Row.Update)
 		if err != nil {
-			e.log.Info("message dropped", "chat", it.msg.Address.String(), "reason", err.Error())
-			e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "not allowed any more", it.row.ID)
+			e.log.Info("message dropped", "chat", it.Msg.Address.String(), "reason", err.Error())
+			e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "not allowed any more", it.Row.ID)
 		}
 		return err != nil
 	})
-	if len(items) > 0 && !e.chats.mayWrite(ctx, items[0].row.Address) {
-		e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "the bot may not write there", rowsOf(items)...)
+	if len(items) > 0 && !e.chats.mayWrite(ctx, items[0].Row.Address) {
+		e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "the bot may not write there", chatqueue.Rows(items)...)
 		return
 	}
 	switch {
 	case len(items) == 0:
-	case items[0].msg.Command != "" && e.commands.Direct(ctx, items[0].command()) == nil:
+	case items[0].Msg.Command != "" && e.commands.Direct(ctx, commandOf(items[0])) == nil:
 		e.obey(ctx, items[0])
 	default:
 		e.startTurn(ctx, items)

@@ -1,7 +1,7 @@
 // Package engine answers messages: it stores what comes in, runs one turn at a
 // time per chat, and delivers what goes out.
 //
-// A message is stored before Accept returns (inbox). A lane per chat and topic
+// A message is stored before Accept returns (inbox). A chat queue per chat and topic
 // runs turns in order. Every model answer and every tool call is journaled
 // before it is acted on, and the answer leaves from an outbox that is committed
 // together with the turn. A kill at any point loses nothing, repeats no side
@@ -24,6 +24,7 @@ import (
 	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/backup"
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/eyes"
 	"klawbot/engine/internal/lifecycle"
@@ -79,7 +80,7 @@ type Engine struct {
 	log       *slog.Logger
 	store     *store.Store
 	life      *lifecycle.Lifecycle
-	lanes     *lanes
+	queues    *chatqueue.Queues
 	gates     gates
 	outbox    *outbox.Outbox
 	questions *approval.Questions
@@ -113,8 +114,8 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	meters := metrics.New()
 	e.store = st
 	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
-	e.lanes = &lanes{life: e.life, settings: c.Settings, log: c.Log, answer: e.answer, resume: e.resumeTurn, by: map[gateway.Address]*lane{}}
-	e.chats = &chats{store: st, life: e.life, gateway: c.Gateway, settings: c.Settings, lanes: e.lanes, log: c.Log}
+	e.queues = chatqueue.New(chatqueue.Config{Life: e.life, Settings: c.Settings, Answer: e.answer, Resume: e.resumeTurn, Log: c.Log})
+	e.chats = &chats{store: st, life: e.life, gateway: c.Gateway, settings: c.Settings, queues: e.queues, log: c.Log}
 	e.outbox = outbox.New(outbox.Config{
 		Store: st, Gateway: c.Gateway, Life: e.life, Files: sentfiles.In(c.Dir), Chats: e.chats, Attempted: func(o store.Out) {
 			meters.Delivery(o)
@@ -131,7 +132,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.backups = backup.New(backup.Config{
 		Dir: c.Dir, Archive: beside, Store: st, Gateway: c.Gateway, Life: e.life, Outbox: e.outbox, Settings: c.Settings,
 		Owners: func() []gateway.Address { return e.chats.owners(gateway.ChatID{}) },
-		AtWork: func() int { running, waiting := e.lanes.count(); return running + waiting }, Log: c.Log,
+		AtWork: func() int { running, waiting := e.queues.Count(); return running + waiting }, Log: c.Log,
 	})
 	kept := media.In(c.Dir, c.Workspace, c.Log)
 	e.media = media.New(media.Config{
@@ -140,7 +141,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	models := model.New(model.Config{Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Dir: c.Dir, Log: c.Log, Measure: meters.Measure, Open: kept.Open})
 	files := workspace.Open(c.Workspace, c.Log)
 	e.plan(models, files)
-	e.report = &report{config: c.Base, started: time.Now(), store: st, lanes: e.lanes, chats: e.chats, backups: e.backups, meters: meters, models: models}
+	e.report = &report{config: c.Base, started: time.Now(), store: st, queues: e.queues, chats: e.chats, backups: e.backups, meters: meters, models: models}
 	seen := eyes.New(eyes.Config{Store: st, Files: kept, Models: models, Settings: c.Settings, Model: e.report.modelIn, Read: e.media.Readers.Text, Log: c.Log})
 	set, err := toolset.New(ctx, c.Base, toolset.Hooks{
 		Open: func() (*store.Store, error) { return st, nil }, Schedules: e.plans.schedules,
@@ -210,7 +211,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	parking, park := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer park(nil)
 	e.memory.ImportUser() // before the first turn, which is to know it
-	e.lanes.begin(ctx, parking)
+	e.queues.Begin(ctx, parking)
 	if err := e.questions.CloseForms(sending); err != nil { // not ctx: an early stop is no failure
 		return err
 	}

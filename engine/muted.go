@@ -99,7 +99,7 @@ func (c *chats) Mute(ctx context.Context, a gateway.Address, topic bool, why str
 	if !c.muted.add(a, topic, why) {
 		return
 	}
-	c.lanes.cancel(lifecycle.ErrChatGone, func(at gateway.Address) bool { return at.Chat == a.Chat && (!topic || at == a) })
+	c.queues.Cancel(lifecycle.ErrChatGone, func(at gateway.Address) bool { return at.Chat == a.Chat && (!topic || at == a) })
 	var told []gateway.Address
 	where := placeOf(a, topic)
 	where.Thread = max(where.Thread, 0)

@@ -439,6 +439,7 @@ func TestAMemberTapsAListOfTheGroup(t *testing.T) {
 		}
 		return list.id != 0
 	})
+	h.until("the bot knows its message", func() bool { return h.sent("inbox/%", list.id) })
 	data := ""
 	for _, b := range slices.Concat(list.part.Buttons...) {
 		if strings.HasSuffix(b.Data, "/delete") {

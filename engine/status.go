@@ -9,6 +9,7 @@ import (
 
 	"klawbot/engine/health"
 	"klawbot/engine/internal/backup"
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/metrics"
 	"klawbot/engine/internal/model"
@@ -26,7 +27,7 @@ type report struct {
 	config  Base
 	started time.Time
 	store   *store.Store
-	lanes   *lanes
+	queues  *chatqueue.Queues
 	chats   *chats
 	backups *backup.Backups
 	meters  *metrics.Meters
@@ -54,7 +55,7 @@ func (r *report) status(ctx context.Context) (health.Status, error) {
 		Version: r.config.Version, Uptime: time.Since(r.started), Channels: r.config.Gateway.Health(), Model: name,
 		Backup: r.backups.Report(),
 	}
-	s.Running, _ = r.lanes.count()
+	s.Running, _ = r.queues.Count()
 	p := r.prompts.Last()
 	s.Request = health.Request{Instructions: p.Instructions, Skills: p.Skills, CoreMemory: p.Memory, Tools: p.Tools, History: p.History, Message: p.Message}
 	for _, l := range r.models.Local() {

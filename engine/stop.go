@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
@@ -12,14 +13,14 @@ import (
 )
 
 // stop drops what waits at an address, cancels its turn and says so once.
-func (e *Engine) stop(ctx context.Context, it item) {
-	dropped, running := e.lanes.stop(it.row.Address)
+func (e *Engine) stop(ctx context.Context, it chatqueue.Item) {
+	dropped, running := e.queues.Stop(it.Row.Address)
 	if len(dropped) > 0 {
 		e.dropStopped(ctx, dropped)
 	}
-	subagents := e.plans.runs.StopSubagents(ctx, it.row.Address)
-	e.log.Info("stop", "chat", it.msg.Address.String(), "running", running, "dropped", len(dropped), "subagents", subagents)
-	behind := background(e.config, it.msg.Address.Chat, e.say)
+	subagents := e.plans.runs.StopSubagents(ctx, it.Row.Address)
+	e.log.Info("stop", "chat", it.Msg.Address.String(), "running", running, "dropped", len(dropped), "subagents", subagents)
+	behind := background(e.config, it.Msg.Address.Chat, e.say)
 	text := e.say(locale.NothingRuns)
 	switch {
 	case len(dropped) > 0:
@@ -32,12 +33,12 @@ func (e *Engine) stop(ctx context.Context, it item) {
 	if subagents > 0 {
 		text += " " + e.say(locale.StoppedSubagents, subagents)
 	}
-	e.reply(ctx, it.row, command.Reply{Text: strings.TrimSpace(text + "\n" + behind)})
+	e.reply(ctx, it.Row, command.Reply{Text: strings.TrimSpace(text + "\n" + behind)})
 }
 
-// dropStopped ends messages that /stop has taken out of their lane.
-func (e *Engine) dropStopped(ctx context.Context, items []item) {
-	e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "dropped by /stop", rowsOf(items)...)
+// dropStopped ends messages that /stop has taken out of their chat queue.
+func (e *Engine) dropStopped(ctx context.Context, items []chatqueue.Item) {
+	e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "dropped by /stop", chatqueue.Rows(items)...)
 }
 
 // background lists the commands that run in the background of a chat and how to end

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
@@ -21,16 +22,16 @@ import (
 )
 
 // startTurn begins a turn for messages that waited.
-func (e *Engine) startTurn(ctx context.Context, items []item) {
+func (e *Engine) startTurn(ctx context.Context, items []chatqueue.Item) {
 	last := items[len(items)-1]
 	row := store.Turn{
-		Address: last.row.Address, Origin: string(tools.OriginPerson), State: store.TurnRunning,
-		Placeholder: store.PlaceholderNone, ReplyTo: last.msg.ID, StartedAt: time.Now(),
+		Address: last.Row.Address, Origin: string(tools.OriginPerson), State: store.TurnRunning,
+		Placeholder: store.PlaceholderNone, ReplyTo: last.Msg.ID, StartedAt: time.Now(),
 	}
-	ids := rowsOf(items)
+	ids := chatqueue.Rows(items)
 	// Without this row the messages wait, and their turn starts again.
 	err := e.store.WriteUnsynced(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
-		if row.Address, err = tx.Chats().Home(last.row.Address); err != nil {
+		if row.Address, err = tx.Chats().Home(last.Row.Address); err != nil {
 			return err
 		}
 		session, err := tx.Sessions().Session(row.Address)
@@ -41,8 +42,8 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 		if row.ID, err = tx.Turns().AddTurn(row); err != nil {
 			return err
 		}
-		if last.row.From != 0 {
-			if err := tx.Chats().SeeChat(row.Address.Chat.Channel, row.Address.Chat.ID, last.msg.ChatName(), last.row.ReceivedAt); err != nil {
+		if last.Row.From != 0 {
+			if err := tx.Chats().SeeChat(row.Address.Chat.Channel, row.Address.Chat.ID, last.Msg.ChatName(), last.Row.ReceivedAt); err != nil {
 				return err
 			}
 		}
@@ -81,13 +82,13 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 		e.log.Error("turn not resumed", "turn", row.ID, "err", err)
 		return
 	}
-	var items []item
+	var items []chatqueue.Item
 	for _, u := range updates {
 		if e.gateway.Allowed(u.Update) != nil {
 			continue
 		}
 		if m, err := e.gateway.Decode(u.Update); err == nil {
-			items = append(items, item{u, m})
+			items = append(items, chatqueue.Item{Row: u, Msg: m})
 		}
 	}
 	if row.Placeholder == store.PlaceholderSending {
@@ -109,18 +110,18 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 }
 
 // request is the turn that answers messages.
-func (e *Engine) request(ctx context.Context, row store.Turn, items []item) turn.Request {
+func (e *Engine) request(ctx context.Context, row store.Turn, items []chatqueue.Item) turn.Request {
 	r := turn.Request{Row: row, Asked: askedMessages(withAuthors(ctx, e, items), nil), Prepare: withFiles(e, row, items), Log: e.log.With("chat", row.Address.String(), "turn", row.ID)}
 	var rows []store.Update
 	for _, it := range items {
-		rows = append(rows, it.row)
+		rows = append(rows, it.Row)
 	}
 	r.User, r.Owned = e.questions.CausedBy(rows)
 	if len(items) > 0 {
 		last := items[len(items)-1]
-		r.Allowed = func() error { return e.gateway.Allowed(last.row.Update) }
-		r.Topic = last.msg.Topic
-		r.Directed, r.Command = e.commands.Direct(ctx, last.command()), last.msg.Command
+		r.Allowed = func() error { return e.gateway.Allowed(last.Row.Update) }
+		r.Topic = last.Msg.Topic
+		r.Directed, r.Command = e.commands.Direct(ctx, commandOf(last)), last.Msg.Command
 	}
 	return r
 }
@@ -130,13 +131,13 @@ func (e *Engine) runTurn(ctx context.Context, r turn.Request, commit func(turn.R
 	began := time.Now()
 	e.memory.Idle.Begin()
 	defer e.memory.Idle.End()
-	var j *join
+	var j *chatqueue.Join
 	if r.Directed == nil && r.Command == "" && len(r.Answers) == 0 {
-		var late []item
-		if j, late = e.lanes.open(r.Row); j != nil {
-			r.Alone = func() bool { return e.lanes.alone(j) }
+		var late []chatqueue.Item
+		if j, late = e.queues.Open(r.Row); j != nil {
+			r.Alone = func() bool { return e.queues.Alone(j) }
 		}
-		var back []item
+		var back []chatqueue.Item
 		for _, it := range late {
 			if !e.storeJoin(ctx, j, it) {
 				back = append(back, it)
@@ -147,7 +148,7 @@ func (e *Engine) runTurn(ctx context.Context, r turn.Request, commit func(turn.R
 		}
 	}
 	result := e.turns.Run(ctx, r)
-	if j != nil && !e.lanes.alone(j) {
+	if j != nil && !e.queues.Alone(j) {
 		e.beginAgain(ctx, j, r.Row)
 		return
 	}
@@ -232,22 +233,22 @@ func replacing(tx *store.Tx, row store.Turn, outs []store.Out) ([]store.Out, err
 // askedMessages are the messages of a turn as the model and the history get
 // them: one user message for each that a person wrote, where the pieces of a
 // text that a client has cut are one. seen is what came out of their files.
-func askedMessages(items []item, seen map[store.InboxID]media.Seen) []store.Message {
+func askedMessages(items []chatqueue.Item, seen map[store.InboxID]media.Seen) []store.Message {
 	var asked []store.Message
 	for i, it := range items {
-		if i > 0 && continues(items[i-1], it) {
+		if i > 0 && chatqueue.Continues(items[i-1], it) {
 			last := &asked[len(asked)-1].Body
-			last.Blocks[0].Text += it.msg.Text
+			last.Blocks[0].Text += it.Msg.Text
 			continue
 		}
-		files, m := seen[it.row.ID], it.msg
+		files, m := seen[it.Row.ID], it.Msg
 		if files.Label != "" {
 			m.Text = strings.TrimSuffix(files.Label+"\n"+media.Caption(m), "\n")
 		}
 		body := llm.Text(llm.RoleUser, quote.Message(m))
 		body.Blocks = append(body.Blocks, files.Blocks...)
 		asked = append(asked, store.Message{
-			Body: body, Sender: it.msg.Sender.ID, SenderName: it.msg.Sender.Name, At: it.msg.Time,
+			Body: body, Sender: it.Msg.Sender.ID, SenderName: it.Msg.Sender.Name, At: it.Msg.Time,
 		})
 	}
 	return asked
@@ -255,11 +256,11 @@ func askedMessages(items []item, seen map[store.InboxID]media.Seen) []store.Mess
 
 // withAuthors are messages of which those of owners say when they answer words of the
 // bot that are no answer to owners: another chat may have had the bot send them.
-func withAuthors(ctx context.Context, e *Engine, items []item) []item {
+func withAuthors(ctx context.Context, e *Engine, items []chatqueue.Item) []chatqueue.Item {
 	items = slices.Clone(items)
 	for i, it := range items {
-		if q := it.msg.Reply; q != nil && q.Own && q.ID != 0 && e.questions.Owns(it.msg.Address, it.msg.Sender.ID) && !answeredOwners(ctx, e, it.row.Address, q.ID) {
-			items[i].msg.Reply = &gateway.Quote{Author: quote.ForOthers, Text: q.Text, Attachments: q.Attachments}
+		if q := it.Msg.Reply; q != nil && q.Own && q.ID != 0 && e.questions.Owns(it.Msg.Address, it.Msg.Sender.ID) && !answeredOwners(ctx, e, it.Row.Address, q.ID) {
+			items[i].Msg.Reply = &gateway.Quote{Author: quote.ForOthers, Text: q.Text, Attachments: q.Attachments}
 		}
 	}
 	return items

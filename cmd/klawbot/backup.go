@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,27 +39,58 @@ func backupCommand(a *app) *cobra.Command {
 }
 
 func restoreCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "restore FILE",
-		Short: "Restore a backup",
-		Long:  "Restores a file from klawbot backup, or an automatic backup (database only). The data directory must not have a database yet.",
-		Args:  takes(1, 1),
+	var replace bool
+	cmd := &cobra.Command{
+		Use:   "restore [FILE]",
+		Short: "Restore a backup, or list the automatic ones",
+		Long: `Restores a file from klawbot backup into a data directory that has no database yet, or an automatic backup (database
+only). Without FILE it lists the automatic backups, and those from before updates.
+
+--replace puts an automatic backup in the place of the database while the bot is stopped. The database stays beside it
+as klawbot.db.replaced-TIME; the workspace and the files that people sent stay as they are.`,
+		Args: takes(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.engineConfig()
 			if err != nil {
 				return err
 			}
-			done, err := data.Restore(cmd.Context(), c, args[0])
+			if len(args) == 0 {
+				return listBackups(a.stdout, c.Dir, c.Settings().Zone())
+			}
+			done, err := data.Restore(cmd.Context(), c, args[0], replace)
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.stdout, advice.Text("%s: the database, verified, and %d files of the workspace%s; klawbot run starts the bot\n"), c.Dir, done.Files, leftOut(done))
+			what := fmt.Sprintf("%d files of the workspace%s", done.Files, leftOut(done))
+			if replace {
+				what = "the one before it is kept as klawbot.db.replaced-TIME"
+			}
+			_, err = fmt.Fprintf(a.stdout, advice.Text("%s: the database, verified, and %s; klawbot run starts the bot\n"), c.Dir, what)
 			if err == nil && done.Dropped > 0 {
 				_, err = fmt.Fprintf(a.stdout, "messages that waited when the backup was made and are not answered again: %d\n", done.Dropped)
 			}
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace the database by an automatic backup")
+	return cmd
+}
+
+// listBackups lists what klawbot restore --replace takes.
+func listBackups(w io.Writer, dir string, zone *time.Location) error {
+	all, err := data.Restorable(dir)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintf(w, "no automatic backups in %s\n", filepath.Join(dir, "backups"))
+		return err
+	}
+	for _, b := range all {
+		fmt.Fprintf(w, "%-38s  %s  %9s\n", filepath.Base(b.Path), b.At.In(zone).Format("2006-01-02 15:04"), terminal.Megabytes(b.Size))
+	}
+	_, err = fmt.Fprintln(w, "To go back to one, stop the bot and run: klawbot restore --replace FILE")
+	return err
 }
 
 func leftOut(done data.Archived) string {

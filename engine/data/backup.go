@@ -17,10 +17,17 @@ func BackUp(ctx context.Context, c Config, file string) (Archived, error) {
 	return folderOf(c).BackUp(ctx, file)
 }
 
-// Restore makes a data folder from what BackUp wrote, or from an automatic backup.
-func Restore(ctx context.Context, c Config, file string) (Archived, error) {
-	return folderOf(c).Restore(ctx, file)
+// Restore makes a data folder from what BackUp wrote, or from an automatic backup, which
+// may also replace the database that is there.
+func Restore(ctx context.Context, c Config, file string, replace bool) (Archived, error) {
+	return folderOf(c).Restore(ctx, file, replace)
 }
+
+// BackupFile is an automatic backup, or one from before an update.
+type BackupFile = archive.BackupFile
+
+// Restorable lists what may replace the database of a data folder.
+func Restorable(dir string) ([]BackupFile, error) { return archive.Restorable(dir) }
 
 func folderOf(c Config) archive.Folder {
 	return archive.Folder{Store: c.Store(), Workspace: c.Workspace, Core: corememory.NewCore(c.Dir).Path()}

@@ -79,7 +79,7 @@ func TestBackUpAndRestore(t *testing.T) {
 	}
 	to := toolset.Config{Dir: filepath.Join(t.TempDir(), "new"), Log: from.Log}
 	to.Workspace = filepath.Join(to.Dir, "workspace")
-	done, err = Restore(t.Context(), to, file)
+	done, err = Restore(t.Context(), to, file, false)
 	if err != nil || done != (Archived{Files: 3}) {
 		t.Fatalf("restored %+v, %v", done, err)
 	}
@@ -129,7 +129,7 @@ func TestBackUpKeepsTheCoreMemory(t *testing.T) {
 			write(to.Dir, there)
 			want = there
 		}
-		if done, err := Restore(t.Context(), to, file); err != nil || done.Files != 3 {
+		if done, err := Restore(t.Context(), to, file, false); err != nil || done.Files != 3 {
 			t.Fatalf("%s: restored %+v, %v", name, done, err)
 		}
 		if got, err := os.ReadFile(filepath.Join(to.Dir, core)); err != nil || string(got) != want {
@@ -193,7 +193,7 @@ func restoreInto(t testing.TB, archive []byte) error {
 	}
 	c := toolset.Config{Dir: filepath.Join(outside, "data"), Log: slog.New(slog.DiscardHandler)}
 	c.Workspace = filepath.Join(c.Dir, "workspace")
-	_, err := Restore(t.Context(), c, file)
+	_, err := Restore(t.Context(), c, file, false)
 	entries, readErr := os.ReadDir(outside)
 	if readErr != nil {
 		t.Fatal(readErr)

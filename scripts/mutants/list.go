@@ -1267,8 +1267,8 @@ var mutants = []mutant{
 		"engine: TestAnswerThatMayNotHaveArrived",
 	},
 	{
-		"engine/lane.go", `if !stopped {`, `if !stopped || len(items) > 0 {`,
-		"TestStopDropsWhatCouldNotBegin",
+		"engine/internal/chatqueue/queue.go", `if !stopped {`, `if !stopped || len(items) > 0 {`,
+		"engine: TestStopDropsWhatCouldNotBegin",
 	},
 	{
 		"engine/internal/confined/confined.go", `if sandbox.Confines() {`, `if sandbox.Confines() && job.Input == "/" {`,

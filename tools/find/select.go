@@ -62,7 +62,7 @@ func Preselect(ctx context.Context, all []tools.Tool, message string, most int, 
 // worth this much, this many times as much as those of the next tool, and the message is
 // no pasted text, which shares words with everything.
 const (
-	surelyShared = 4
+	surelyShared = 5
 	surelyMore   = 1.25
 	shortMessage = 40 // words
 )

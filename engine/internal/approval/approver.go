@@ -78,7 +78,7 @@ const (
 	noOwner = "only an owner of this bot may approve it, and no owner can be reached; tell the person so, and do not try it in another way"
 )
 
-// Approve asks and waits, without a slot for model calls. The lane stays closed
+// Approve asks and waits, without a slot for model calls. The chat queue stays closed
 // but for buttons and /stop.
 func (a *Approver) Approve(ctx context.Context, asked tools.Question) (tools.Answer, error) {
 	t, at := a.turn, a.address()

@@ -13,6 +13,7 @@ import (
 
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/schema"
 )
 
 const (
@@ -144,6 +145,18 @@ func Backups(dir string) ([]BackupFile, error) {
 	}
 	slices.SortFunc(all, func(a, b BackupFile) int { return cmp.Or(late(a)-late(b), b.At.Compare(a.At)) })
 	return all, nil
+}
+
+// Restorable lists what Restore can put in place of the database: the automatic backups
+// and the copies from before updates, each the newest first.
+func Restorable(dir string) ([]BackupFile, error) {
+	all, err := Backups(dir)
+	for _, name := range schema.Kept(dir) {
+		if at, err := time.Parse(schema.KeptName, filepath.Base(name)); err == nil {
+			all = append(all, newBackupFile(name, at))
+		}
+	}
+	return all, err
 }
 
 func rotate(dir string, keep int) error {

@@ -43,7 +43,7 @@ func TestBackupOfAWorkingStore(t *testing.T) {
 		t.Errorf("a second backup to the same file: %v", err)
 	}
 	dir := filepath.Join(t.TempDir(), "fresh")
-	if _, err := archive.Restore(t.Context(), dir, file); err != nil {
+	if _, err := archive.Restore(t.Context(), dir, file, false); err != nil {
 		t.Fatal(err)
 	}
 	if got := history(t, open(t, dir), anna); !slices.Equal(got, []string{"before"}) {
@@ -112,7 +112,7 @@ func TestRestoreWantsAFreshFolder(t *testing.T) {
 		"no file":     {fresh, filepath.Join(fresh, "none.db"), "no such file"},
 		"no database": {fresh, filepath.Join(dir, "instance"), "damaged"},
 	} {
-		if _, err := archive.Restore(t.Context(), c.dir, c.backup); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := archive.Restore(t.Context(), c.dir, c.backup, false); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
@@ -124,7 +124,7 @@ func TestRestoreWantsAFreshFolder(t *testing.T) {
 		}
 	}
 	s := open(t, fresh)
-	if _, err := archive.Restore(t.Context(), fresh, db); !errors.As(err, new(*sqlite.LockedError)) {
+	if _, err := archive.Restore(t.Context(), fresh, db, false); !errors.As(err, new(*sqlite.LockedError)) {
 		t.Errorf("restore below a running bot: %v", err)
 	}
 	must(t, s.Close())
@@ -158,7 +158,7 @@ func TestRestoredWork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			fresh := t.TempDir()
-			dropped, err := archive.Restore(t.Context(), fresh, c.file)
+			dropped, err := archive.Restore(t.Context(), fresh, c.file, false)
 			must(t, err)
 			r := open(t, fresh)
 			read(t, r, func(tx *store.Tx) error {
@@ -191,7 +191,7 @@ func TestRestoredLogsAreWrittenAgain(t *testing.T) {
 	dir, db := used(t)
 	_ = dir
 	fresh := t.TempDir()
-	_, err := archive.Restore(t.Context(), fresh, db)
+	_, err := archive.Restore(t.Context(), fresh, db, false)
 	must(t, err)
 	s := open(t, fresh)
 	must(t, s.WriteLog(t.Context()))

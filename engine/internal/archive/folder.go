@@ -176,8 +176,12 @@ func addFile(archive *tar.Writer, name string, open func() (*os.File, error)) er
 // Restore makes a data folder from what BackUp wrote, or from an automatic
 // backup, which holds the database only. The folder must not have a database
 // yet, and no workspace when there is one in the backup. A core memory that is
-// there already stays.
-func (f Folder) Restore(ctx context.Context, file string) (done Archived, err error) {
+// there already stays. An automatic backup, which may be given by its name alone, may
+// replace the database.
+func (f Folder) Restore(ctx context.Context, file string, replace bool) (done Archived, err error) {
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) && filepath.Base(file) == file {
+		file = filepath.Join(f.Store.Dir, backupFolder, file)
+	}
 	from, err := os.Open(file)
 	if err != nil {
 		return done, err
@@ -185,10 +189,13 @@ func (f Folder) Restore(ctx context.Context, file string) (done Archived, err er
 	defer from.Close() // it was only read
 	in := bufio.NewReader(from)
 	if magic, err := in.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
-		if done.Dropped, err = Restore(ctx, f.Store.Dir, file); err != nil {
-			return done, err
+		if done.Dropped, err = Restore(ctx, f.Store.Dir, file, replace); err != nil || replace {
+			return done, err // the program of the backup may be another: it writes the log
 		}
 		return done, f.writeLog(ctx)
+	}
+	if replace {
+		return done, fmt.Errorf("--replace takes an automatic backup, and %s holds a whole data folder: restore it into a new one (--data)", file)
 	}
 	info, err := from.Stat()
 	if err != nil {
@@ -213,7 +220,7 @@ func (f Folder) Restore(ctx context.Context, file string) (done Archived, err er
 	if done, err = unpack(ctx, packed, work); err != nil {
 		return done, fmt.Errorf("read %s: %w", file, err)
 	}
-	if done.Dropped, err = Restore(ctx, f.Store.Dir, filepath.Join(work, archiveDatabase)); err != nil {
+	if done.Dropped, err = Restore(ctx, f.Store.Dir, filepath.Join(work, archiveDatabase), false); err != nil {
 		return done, err
 	}
 	if err := placeWorkspace(filepath.Join(work, archiveWorkspace), f.Workspace); err != nil {

@@ -80,9 +80,10 @@ func (r *restorer) recall(ctx context.Context) *Recovery {
 }
 
 // Restore puts a backup into a data folder that has no database, and returns
-// how many messages waited in it that are dropped; see store.Adopt. The folder's
-// lock is held: *LockedError.
-func Restore(ctx context.Context, dir, backup string) (dropped int, err error) {
+// how many messages waited in it that are dropped; see store.Adopt. If it may replace
+// the database of the folder, the backup must be of the same bot, and the database stays
+// beside it under another name. The folder's lock is held: *LockedError.
+func Restore(ctx context.Context, dir, backup string, replace bool) (dropped int, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return 0, err
@@ -95,6 +96,30 @@ func Restore(ctx context.Context, dir, backup string) (dropped int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	db, id := databaseOf(dir), ""
+	if replace {
+		id, err = store.Instance(dir)
+	} else {
+		err = vacant(dir)
+	}
+	if err != nil {
+		return 0, err
+	}
+	copied, dropped, err := prepareCopy(ctx, dir, backup, id)
+	if err != nil {
+		return 0, fmt.Errorf("restore %s: %w", backup, err)
+	}
+	if replace {
+		_, err = setAside(db, "replaced", time.Now().UTC())
+	}
+	if err == nil {
+		err = errors.Join(os.Rename(copied, db), syncDir(dir))
+	}
+	return dropped, err
+}
+
+// vacant refuses a data folder that has a database.
+func vacant(dir string) error {
 	db := databaseOf(dir)
 	for _, name := range []string{db, db + "-wal", filepath.Join(dir, "instance")} {
 		info, err := os.Lstat(name)
@@ -102,14 +127,10 @@ func Restore(ctx context.Context, dir, backup string) (dropped int, err error) {
 			continue // an empty write-ahead log, which a command leaves
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return 0, fmt.Errorf("%s already exists: restore into another data folder (--data), or move it away first", name)
+			return fmt.Errorf("%s already exists: restore into another data folder (--data), move it away first, or replace it by an automatic backup (--replace)", name)
 		}
 	}
-	copied, dropped, err := prepareCopy(ctx, dir, backup, "")
-	if err != nil {
-		return 0, fmt.Errorf("restore %s: %w", backup, err)
-	}
-	return dropped, errors.Join(os.Rename(copied, db), syncDir(dir))
+	return nil
 }
 
 // repair replaces the damaged database by the newest good backup, or by an empty one if
@@ -165,7 +186,7 @@ func restoringOf(dir string) string { return databaseOf(dir) + ".restoring" }
 func (r *restorer) replace(ctx context.Context, done *Recovery, prepared string) (err error) {
 	db := databaseOf(r.dir)
 	done.At = time.Now().UTC().Truncate(time.Millisecond)
-	if done.Aside, err = setAside(db, done.At); err != nil {
+	if done.Aside, err = setAside(db, "damaged", done.At); err != nil {
 		return err
 	}
 	text, err := json.Marshal(done)
@@ -182,9 +203,9 @@ func (r *restorer) replace(ctx context.Context, done *Recovery, prepared string)
 	return nil
 }
 
-// setAside renames the database and its other files, as evidence.
-func setAside(path string, at time.Time) (string, error) {
-	suffix := ".damaged-" + at.Format("20060102T150405Z")
+// setAside renames the database and its other files; as says why.
+func setAside(path, as string, at time.Time) (string, error) {
+	suffix := "." + as + "-" + at.Format("20060102T150405Z")
 	aside := ""
 	// The database last: while it is there, a start finds it damaged again.
 	for _, end := range []string{"-wal", "-shm", ""} {

@@ -24,9 +24,9 @@ import (
 type command struct {
 	name  string
 	about locale.Phrase
-	// lane commands wait in the chat queue; others are answered at once, also while a
+	// queued commands wait in the chat queue; others are answered at once, also while a
 	// turn runs.
-	lane bool
+	queued bool
 	// owner commands are for owners and for the terminal.
 	owner bool
 }
@@ -85,7 +85,7 @@ func Known(name string) bool {
 // InLane reports whether a command waits in the chat queue.
 func InLane(name string) bool {
 	c, ok := named(name)
-	return ok && c.lane
+	return ok && c.queued
 }
 
 // Message is a command from a user.

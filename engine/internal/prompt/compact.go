@@ -25,7 +25,7 @@ func (w *Window) summable() bool {
 	return w.in.Session != 0 && !w.in.Directed && w.in.Settings.CompactAt > 0
 }
 
-// CompactLater sums up, beside the lane, a conversation that has become too long for a
+// CompactLater sums up, beside the chat queue, a conversation that has become too long for a
 // model. Said is what the turn has added to it beside what was asked.
 func (w *Window) CompactLater(modelName string, said []store.Message) {
 	if !w.summable() || w.builder.summaries.Rests(w.in.Session) {

@@ -110,7 +110,7 @@ func (s *Store) prepare(ctx context.Context) error {
 // settle migrates, pairs the database with its instance file and marks it as
 // in use. clean says that the last stop was graceful.
 func (s *Store) settle(ctx context.Context, db *sql.DB, pair instance) (clean bool, err error) {
-	if err := schema.Migrate(ctx, db, s.path); err != nil {
+	if err := schema.Update(ctx, db, s.path, s.log); err != nil {
 		return false, err
 	}
 	if err := pair.pair(ctx, db); err != nil {

@@ -140,7 +140,7 @@ func TestOneProcessForOneFolder(t *testing.T) {
 		if !errors.As(err, new(*sqlite.LockedError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("a second process: %v, want %q", err, want)
 		}
-		if _, err := archive.Restore(t.Context(), dir, "none.db"); !errors.As(err, new(*sqlite.LockedError)) {
+		if _, err := archive.Restore(t.Context(), dir, "none.db", false); !errors.As(err, new(*sqlite.LockedError)) {
 			t.Errorf("restore: %v", err)
 		}
 	}

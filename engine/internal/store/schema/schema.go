@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -67,17 +68,22 @@ func Missing(ctx context.Context, db *sql.DB, path string) ([]string, error) {
 	}
 	for _, name := range done {
 		if !slices.Contains(names, name) {
-			return nil, &NewerError{Path: path, Step: name}
+			return nil, &NewerError{Path: path, Step: name, Kept: goBack(ctx, path)}
 		}
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(done, name) }), nil
 }
 
-// NewerError says that a database has a step that this program does not know.
-type NewerError struct{ Path, Step string }
+// NewerError says that a database has a step that this program does not know. Kept is
+// the copy from before that step, "" for none.
+type NewerError struct{ Path, Step, Kept string }
 
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("%s was written by a newer klawbot (it has %s): use that version", e.Path, e.Step)
+	text := fmt.Sprintf("%s was written by a newer klawbot (it has %s): use that version", e.Path, e.Step)
+	if e.Kept != "" {
+		text += ", or go back to the state before the update: klawbot restore --replace " + filepath.Base(e.Kept)
+	}
+	return text
 }
 
 // Migrate brings a database to the schema of this program.
