@@ -26,13 +26,13 @@ func TestDoctorHears(t *testing.T) {
 		ok      bool
 		says    string
 	}{
-		"a server":          {server, answer, true, `heard: "Hello, can you hear me?" (whisper-1 at whisper, in `},
-		"a server mishears": {server, `{"text": "Thank you."}`, false, `whisper-1 heard "Thank you." instead of`},
-		"nobody":            {settings.Service{Type: "auto"}, "", true, "– hearing    none → klawbot assets pull --speech"},
-		"– speaking   off → media.voice.type": {settings.Service{Type: "off"}, "", true, "– hearing    off → media.transcription.type"},
-		"local, not there":                    {settings.Service{Type: "local"}, "", false, "none: klawbot assets pull --speech"},
-		"a server, unnamed":                   {settings.Service{Type: "openai"}, "", false, "none: "},
-		"a server of nothing":                 {settings.Service{Type: "auto", Provider: "whisper", BaseURL: "nowhere", Model: "whisper-1"}, "", false, "baseURL"},
+		"a server":            {server, answer, true, `heard: "Hello, can you hear me?" (whisper-1 at whisper, in `},
+		"a server mishears":   {server, `{"text": "Thank you."}`, false, `whisper-1 heard "Thank you." instead of`},
+		"nobody":              {settings.Service{Type: "auto"}, "", true, "– hearing    none → klawbot assets pull --speech"},
+		"off":                 {settings.Service{Type: "off"}, "", true, "– hearing    off → media.transcription.type"},
+		"local, not there":    {settings.Service{Type: "local"}, "", false, "none: klawbot assets pull --speech"},
+		"a server, unnamed":   {settings.Service{Type: "openai"}, "", false, "none: "},
+		"a server of nothing": {settings.Service{Type: "auto", Provider: "whisper", BaseURL: "nowhere", Model: "whisper-1"}, "", false, "baseURL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer = c.answer
@@ -57,7 +57,7 @@ func TestDoctorSpeaks(t *testing.T) {
 	}{
 		"– speaking   none → klawbot assets pull --voice en": {settings.Service{Type: "auto"}, true},
 		"✗ speaking   none: ":                                {settings.Service{Type: "local"}, false},
-		"off":                                                {settings.Service{Type: "off"}, true},
+		"– speaking   off → media.voice.type":                {settings.Service{Type: "off"}, true},
 		"✓ speaking   tts-1 at studio":                       {settings.Service{Type: "auto", Provider: "studio", BaseURL: "http://127.0.0.1:1", Model: "tts-1"}, true},
 	} {
 		var s settings.Settings
