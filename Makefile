@@ -63,7 +63,7 @@ IMAGE ?= klawbot
 LOCOMO ?=
 ASSETS ?= $(CURDIR)/build/assets
 
-.PHONY: chat build test check test-rest test-long test-race bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser documents speech assets lint vulncheck libraries docker docker-local header clean help
+.PHONY: chat build test check test-rest test-long test-race bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser documents speech assets lint vulncheck libraries docker docker-local release release-test pictures header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --once --patience 3s || true
@@ -279,6 +279,15 @@ docker: ## the container image, named IMAGE
 docker-local: ## build the image with no registry and let it answer one message
 	scripts/docker-local
 
+release: header ## archives, Debian packages, install.sh and checksums in dist/ (needs gcc-aarch64-linux-gnu)
+	VERSION='$(VERSION)' scripts/release
+
+release-test: ## builds a release and tests it: arm64 under qemu, install.sh, the Debian package (needs root on Debian)
+	scripts/release-test
+
+pictures: build ## the pictures of the manual, from real runs (needs python3)
+	scripts/pictures bin/klawbot
+
 header: $(INCLUDE)/sqlite3.h
 
 $(INCLUDE)/sqlite3.h: go.mod
@@ -288,7 +297,7 @@ $(INCLUDE)/sqlite3.h: go.mod
 	  cmp -s $$new $@ || install -m 644 $$new $@; touch $@
 
 clean: ## remove what was built
-	rm -rf bin build
+	rm -rf bin build dist
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do printf '  make %-13s %s\n' "$$target" "$$text"; done

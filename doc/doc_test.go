@@ -142,9 +142,17 @@ var (
 	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
 )
 
-// TestLinksResolve follows every link inside the manual, to its heading.
+// TestLinksResolve follows every link inside the manual and of the pages beside the
+// code, to its heading.
 func TestLinksResolve(t *testing.T) {
 	all := pages(t)
+	for _, name := range []string{"../README.md", "../CONTRIBUTING.md", "../SECURITY.md", "../CHANGELOG.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = string(text)
+	}
 	for name, text := range all {
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			if strings.Contains(m[1], "://") {

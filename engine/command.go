@@ -10,6 +10,7 @@ import (
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/workspace"
 	"klawbot/tools/mcp"
 )
@@ -39,7 +40,7 @@ func (e *Engine) newCommands(files *workspace.Workspace) *command.Commands {
 			}
 			return names
 		},
-		Redact: e.config.Redact, Log: e.log,
+		Speaks: toolset.Mouth(e.config.Base).Speaks, Redact: e.config.Redact, Log: e.log,
 	})
 }
 

@@ -217,7 +217,7 @@ func (e *Engine) enqueue(ctx context.Context, it chatqueue.Item) {
 	switch {
 	case away:
 		text = e.say(locale.OwnerFirst)
-	case asked && it.Row.Address.Chat.Local():
+	case asked && !e.gateway.Buttons(it.Row.Address.Chat):
 		text = e.say(locale.AnswerFirst)
 	case asked:
 		text = e.say(locale.ButtonFirst)

@@ -67,6 +67,8 @@ type Config struct {
 	// is no. Allow puts a chat on the allow list, at once and for good.
 	AskAbout func() bool
 	Allow    func(gateway.ChatID) error
+	// Around is what the web page needs of what lies around the engine.
+	Around Around
 	// Grace is how long running turns may take to finish when Run ends; then
 	// they are parked. 0 means 6 s.
 	Grace time.Duration
@@ -124,7 +126,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 			}
 		},
 		Settled:       func(tx *store.Tx, o store.Out) (func(), error) { return e.questions.Settled(tx, o) },
-		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
+		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Speak: toolset.Mouth(c.Base).Say, Log: c.Log,
 	})
 	e.questions = approval.New(approval.Config{
 		Store: st, Gateway: c.Gateway, Life: e.life, Outbox: e.outbox, Redact: c.Redact, Settings: c.Settings, Log: c.Log,
@@ -198,6 +200,8 @@ const (
 	changesKept = 30 * 24 * time.Hour
 	// strangersKept is how long unknown senders are remembered.
 	strangersKept = 30 * 24 * time.Hour
+	// webKept is how long the chat of the web page is shown.
+	webKept = 366 * 24 * time.Hour
 	// usageKept is how long single model calls are kept.
 	usageKept = 90 * 24 * time.Hour
 )
@@ -282,6 +286,8 @@ func prune(tx *store.Tx) error {
 		{store.AgedJobs, run.Kept},
 		{store.AgedChanges, changesKept},
 		{store.AgedStrangers, strangersKept},
+		{store.AgedWeb, webKept},
+		{store.AgedBrowsers, webKept},
 	} {
 		if _, err := tx.Prune(old.rows, time.Now().Add(-old.kept)); err != nil {
 			return err

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"fmt"
 
 	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/lifecycle"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 )
 
@@ -42,4 +44,28 @@ func (e *Engine) beginAgain(ctx context.Context, j *chatqueue.Join, row store.Tu
 		e.log.Error("joined turn not read", "turn", row.ID, "err", err)
 	}
 	e.queues.Again(j, row)
+}
+
+// moveBelow has a turn that a message has joined answer that message, below it: a
+// placeholder that stands above is taken away.
+func (e *Engine) moveBelow(ctx context.Context, row store.Turn, message int64) store.Turn {
+	row.ReplyTo = message
+	if row.Placeholder != store.PlaceholderShown || row.PlaceholderID > message {
+		return row
+	}
+	away := outbox.Deletion(row.Address, row.ID, row.PlaceholderID)
+	away.Key = fmt.Sprintf("%s/%d", away.Key, row.PlaceholderID) // more messages may join
+	err := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		if err := tx.Turns().SetPlaceholder(row.ID, store.PlaceholderNone, 0); err != nil {
+			return err
+		}
+		return outbox.Add(tx, []store.Out{away})
+	})
+	if err != nil {
+		e.log.Warn("placeholder stays above a message that joined", "turn", row.ID, "err", err)
+		return row
+	}
+	lifecycle.CrashPoint("turn.moved")
+	row.Placeholder, row.PlaceholderID = store.PlaceholderNone, 0
+	return row
 }

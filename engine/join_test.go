@@ -185,3 +185,35 @@ func TestMessagesJoinWithoutAWait(t *testing.T) {
 	release <- struct{}{}
 	h.sees(alice, "re: "+long)
 }
+
+// TestAnswerStandsBelowJoinedMessage: a placeholder above the message that joined is taken
+// away, and the answer replies to that message, also after a restart.
+func TestAnswerStandsBelowJoinedMessage(t *testing.T) {
+	t.Parallel() // it mostly waits
+	for _, restart := range []bool{false, true} {
+		h, asked, release := joining(t)
+		h.settings.Streaming = map[string]string{"telegram": settings.StreamEdit}
+		h.settings.Debounce = 0
+		h.start().says(alice, "hi")
+		<-asked
+		h.shows(alice, "…")
+		h.says(alice, "and this")
+		<-asked
+		release <- struct{}{}
+		if restart {
+			h.restart()
+			<-asked
+		}
+		h.until("the first placeholder is taken away", func() bool { return slices.Contains(h.messenger.log(), "delete telegram_11 1") })
+		release <- struct{}{}
+		release <- struct{}{}
+		h.shows(alice, "re: hi + and this")
+		h.messenger.mu.Lock()
+		last := h.messenger.shown[len(h.messenger.shown)-1]
+		h.messenger.mu.Unlock()
+		if last.id == 1 || last.part.Answers != 2 {
+			t.Errorf("the answer is message %d and answers message %d", last.id, last.part.Answers)
+		}
+		h.end()
+	}
+}

@@ -94,6 +94,9 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 	if row.Placeholder == store.PlaceholderSending {
 		row.Placeholder = store.PlaceholderForgotten
 	}
+	if n := len(items); n > 0 && items[n-1].Msg.ID != row.ReplyTo && len(answers) == 0 {
+		row = e.moveBelow(ctx, row, items[n-1].Msg.ID)
+	}
 	r := e.request(ctx, row, items)
 	r.User, r.Owned = e.questions.CausedBy(updates) // also those who are not allowed any more
 	r.Answers, r.Calls = answers, calls
@@ -181,6 +184,11 @@ func (e *Engine) endTurn(ctx context.Context, r turn.Result, ids []store.InboxID
 		}
 		if err := outbox.Add(tx, leaving); err != nil {
 			return err
+		}
+		if r.Aloud {
+			if err := outbox.AddSpoken(tx, r.Row, e.config.Redact.Text(r.Text)); err != nil {
+				return err
+			}
 		}
 		return e.memory.Index(tx)
 	})

@@ -19,7 +19,8 @@ type Document struct {
 	Sum  string `json:"sum,omitempty"`
 	Size int64  `json:"size,omitempty"`
 	// As says how it is shown: "" as the messenger does by itself, AsVoice or AsFile.
-	// Seconds is how long a voice message is.
+	// Seconds is how long a voice message is. With AsVoice, Content is a text that is
+	// spoken when it is sent; Sum is the recording, once there is one.
 	As      string `json:"as,omitempty"`
 	Seconds int    `json:"seconds,omitempty"`
 	// Path is where that file lies. It is looked up for each attempt to send:
@@ -32,6 +33,9 @@ const (
 	AsVoice = "voice"
 	AsFile  = "file"
 )
+
+// Spoken reports whether the document is a text that is spoken.
+func (d *Document) Spoken() bool { return d.As == AsVoice && d.Content != "" }
 
 // MaxDocument is the longest Document.Content, in bytes.
 const MaxDocument = 1 << 20

@@ -103,6 +103,13 @@ type Answerer interface {
 	Answer(ctx context.Context, query, text string) error
 }
 
+// Keyed is a Channel that shows parts with the same Key once, however often they are sent.
+// It also takes an Edit of a message that it does not have: then it shows it.
+type Keyed interface {
+	// Keyed does nothing.
+	Keyed()
+}
+
 // Drafter is a Channel that can show an answer while it grows without sending a
 // message.
 type Drafter interface {
@@ -395,6 +402,18 @@ func (g *Gateway) Answer(ctx context.Context, to Address, query, text string) er
 		return err
 	}
 	return a.Answer(ctx, query, g.secrets.Text(text))
+}
+
+// Keyed reports whether a channel shows a part with a Key once, however often it is sent.
+func (g *Gateway) Keyed(channel string) bool {
+	_, ok := g.byName[channel].(Keyed)
+	return ok
+}
+
+// Buttons reports whether a chat has buttons: in a terminal people answer in words.
+func (g *Gateway) Buttons(chat ChatID) bool {
+	_, ok := g.byName[chat.Channel].(Answerer)
+	return ok || !chat.Local()
 }
 
 // masked is a part as it may leave. Most have been rendered without secrets; this is

@@ -19,7 +19,7 @@ type ChatID struct {
 // String is the text form that people, models and files see.
 func (c ChatID) String() string { return whitelist.FormatID(c.Channel, c.ID) }
 
-// Local reports whether the chat is on this machine, where people answer in words.
+// Local reports whether the chat is on this machine: whoever writes there owns the bot.
 func (c ChatID) Local() bool { return c.ID == 0 }
 
 // ParseChatID reads the text form. An id without a channel is an error.
@@ -225,6 +225,8 @@ type Part struct {
 	Last bool `json:"last,omitempty"`
 	// Failed says that the answer is an excuse: what was asked failed.
 	Failed bool `json:"failed,omitempty"`
+	// Key is the same each time the part is sent, "" when nothing repeats it; see Keyed.
+	Key string `json:"-"`
 	// Yield lets the part fall when the chat's pace has no room for it now:
 	// placeholders and previews. The error is then SendError{Kind: Busy}.
 	Yield bool `json:"-"`
@@ -300,6 +302,8 @@ const (
 	Muted Failure = "muted"
 	// Rejected: the channel will never take this part.
 	Rejected Failure = "rejected"
+	// Voiceless: the chat takes no voice messages. Send text only.
+	Voiceless Failure = "voiceless"
 	// Stopped: the channel itself does not work (a revoked token).
 	Stopped Failure = "stopped"
 )

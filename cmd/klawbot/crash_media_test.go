@@ -91,3 +91,67 @@ func killWithFiles(t *testing.T, point string, heard int64) {
 		t.Errorf("the copy holds %q, %v", text, err)
 	}
 }
+
+// TestKilledWhileSpeaking kills the bot around the making and the sending of a spoken
+// answer: the text is there once, and the voice once, or marked as a repeat.
+func TestKilledWhileSpeaking(t *testing.T) {
+	for _, point := range []string{"turn.committed", "outbox.speaking", "outbox.spoken", "outbox.sending:3", "outbox.delivered:3"} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			killSpeaking(t, point)
+		})
+	}
+}
+
+func killSpeaking(t *testing.T, point string) {
+	const chat = 11
+	r := newRig(t, "off", chat)
+	ogg, err := os.ReadFile(filepath.Join("..", "..", "engine", "internal", "sound", "testdata", "tone.opus"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if strings.HasSuffix(q.URL.Path, "/speech") {
+			_, _ = w.Write(ogg)
+			return
+		}
+		fmt.Fprint(w, `{"text":"when"}`)
+	}))
+	t.Cleanup(server.Close)
+	r.edit("  providers: {", fmt.Sprintf("  providers: {sound: {baseURL: %q, apiKey: none}, ", server.URL+"/v1"))
+	r.edit("health:", "media: {transcription: {type: openai, provider: sound, model: w, echo: false}, voice: {type: openai, provider: sound, model: tts}}\nhealth:")
+	r.model.Respond(func(modeltest.Request) modeltest.Reply { return modeltest.Text("It is noon.") })
+	b := r.start("", "KLAWBOT_CRASH="+point)
+	r.telegram.User(chat).Send("/voice on")
+	r.wait(b, "voice", func(v telegramtest.State) bool { return strings.Contains(v.Transcript(chat), "Voice: on") })
+	voice := r.telegram.AddFile(telegramtest.File{Name: "voice.ogg", Data: []byte("OggS and the rest")})
+	r.telegram.User(chat).Post(telegramtest.Draft{Voice: voice, Seconds: 3, MIME: "audio/ogg"})
+	<-b.exited
+	if code := b.cmd.ProcessState.ExitCode(); code != -1 {
+		t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
+	}
+	b = r.start("")
+	r.wait(b, "the voice", func(v telegramtest.State) bool {
+		return voicesOf(v.Messages(chat), chat) > 0 && v.Pending() == 0 && v.Polling()
+	})
+	if code := b.stop(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
+	}
+	now := r.telegram.Transcript(chat)
+	if strings.Count(now, "It is noon.") != 1 {
+		t.Errorf("the answer is there %d times:\n%s", strings.Count(now, "It is noon."), now)
+	}
+	if n := voicesOf(r.telegram.Messages(chat), chat); n != 1 && !strings.Contains(now, "↻") {
+		t.Errorf("%d voice messages:\n%s", n, now)
+	}
+}
+
+// voicesOf counts the voice messages of the bot.
+func voicesOf(all []telegramtest.Message, person int64) (n int) {
+	for _, m := range all {
+		if m.Voice != "" && m.From != person {
+			n++
+		}
+	}
+	return n
+}

@@ -51,5 +51,8 @@ func runBot(ctx context.Context, a *app) error {
 		for _, r := range rows {
 			fmt.Fprintln(a.stdout, "  "+terminal.Visible(a.redact.Text(a.advice(r.Line()))))
 		}
+		if link := p.Link(); link != "" && a.interactive() {
+			a.printLink(link)
+		}
 	})
 }

@@ -109,9 +109,14 @@ func contentOf(m modeltest.Message) string {
 
 func called(ts *testscript.TestScript, neg bool, args []string) {
 	plainly(ts, neg, args, 2)
-	if n := fakesOf(ts).telegram.Count(args[0]); int64(n) != number(ts, args[1]) {
-		ts.Fatalf("%s was called %d times, want %s", args[0], n, args[1])
-	}
+	f, want := fakesOf(ts), number(ts, args[1])
+	eventually(ts, func() (bool, string) {
+		n := int64(f.telegram.Count(args[0]))
+		if n > want {
+			ts.Fatalf("%s was called %d times, want %d", args[0], n, want)
+		}
+		return n == want, fmt.Sprintf("%s was called %d times, want %d", args[0], n, want)
+	})
 }
 
 func refuse(ts *testscript.TestScript, neg bool, args []string) {
@@ -127,4 +132,35 @@ func startEars(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 	ts.Defer(s.Close)
 	ts.Setenv("EARS_URL", s.URL+"/v1")
+}
+
+// startMouth is a server that speaks, as one second of Opus.
+func startMouth(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 1)
+	f, file := fakesOf(ts), ""
+	if args[0] != "none" {
+		file = ts.MkAbs(args[0])
+	}
+	if f.mouth.Swap(&file) != nil {
+		return
+	}
+	ogg, err := os.ReadFile(filepath.Join("..", "..", "engine", "internal", "sound", "testdata", "tone.opus"))
+	ts.Check(err)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct{ Input string }
+		_ = json.NewDecoder(r.Body).Decode(&asked)
+		to := *f.mouth.Load()
+		if to == "" || os.WriteFile(to, []byte(asked.Input), 0o600) != nil {
+			http.Error(w, "no voice", http.StatusBadRequest)
+			return
+		}
+		_, _ = w.Write(ogg)
+	}))
+	ts.Defer(s.Close)
+	ts.Setenv("MOUTH_URL", s.URL+"/v1")
+}
+
+func forbidVoice(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 1)
+	fakesOf(ts).telegram.ForbidVoice(number(ts, args[0]))
 }

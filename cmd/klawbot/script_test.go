@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,9 +50,11 @@ func TestMain(m *testing.M) {
 //	                       A FILE like 30x20.png is drawn when it is not there
 //	album USER [CHAT] FILE... TEXT   a person sends photos as one album, with TEXT below the second
 //	seen REGEXP            the last request to the model matches, pictures as "<black 30x20>"
-//	called METHOD N        Telegram's method was called N times; "file" is a download
+//	called METHOD N        wait until Telegram's method was called N times; "file" is a download
 //	refuse METHOD TEXT     Telegram refuses the next call so
 //	ears TEXT              start a server at $EARS_URL that hears the text in every recording
+//	mouth FILE             a server at $MOUTH_URL speaks from now on, and writes the text to FILE; none: it fails
+//	forbidvoice USER       a person takes no voice messages
 //	needs WHAT...          it does not run where a program or a sandbox is missing
 //	untilheard CHAT TEXT REGEXP   say the text until the bot answers
 //
@@ -66,6 +69,7 @@ func TestScripts(t *testing.T) {
 			"say": say, "expect": expect, "silent": silent, "reply": modelReply, "call": modelCall,
 			"asked": asked, "lookfor": lookFor, "waitstatus": waitStatus, "untilheard": untilHeard, "migrate": migrate,
 			"press": press, "needs": needsProgram, "attach": sendFile, "album": sendAlbum, "seen": seen, "called": called, "refuse": refuse, "ears": startEars,
+			"mouth": startMouth, "forbidvoice": forbidVoice,
 		},
 	})
 }
@@ -84,7 +88,8 @@ const scriptKey = "sk-canary-of-the-stories"
 type fakes struct {
 	telegram *telegramtest.Server
 	model    *modeltest.Server
-	heard    map[int64]int64 // chat → the last message that was expected
+	heard    map[int64]int64        // chat → the last message that was expected
+	mouth    atomic.Pointer[string] // the file of what is spoken, nil before there is a mouth
 }
 
 func setFakes(env *testscript.Env) error {

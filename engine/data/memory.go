@@ -351,29 +351,12 @@ func (d *Data) UndoMemory(ctx context.Context, id int64) (undone MemoryChange, e
 		return undone, recall.ErrNotFound
 	}
 	err = d.store.Write(ctx, func(tx *store.Tx) error {
-		c, err := tx.Memories().MemoryChange(store.MemoryChangeID(id))
-		if err != nil || c.Undone {
-			return cmp.Or(err, store.ErrNotFound)
-		}
+		c, err := memory.Undo(tx, store.MemoryChangeID(id), d.memory.ChunkSize())
 		undone = MemoryChange{ID: int64(c.ID), At: c.At, Saved: c.Saved != 0}
-		if c.Saved != 0 {
-			if err := memory.Forget(tx, c.Saved); err != nil && !errors.Is(err, store.ErrNotFound) {
-				return err
-			}
-		}
 		if c.Before != nil {
 			undone.Before = c.Before.Content
-			id, _, newer, err := memory.Save(tx, *c.Before, d.memory.ChunkSize())
-			if err != nil {
-				return err
-			}
-			if newer != nil { // saved since under the same key: it can come back, too
-				if err := tx.Memories().AddMemoryChange(id, newer); err != nil {
-					return err
-				}
-			}
 		}
-		return tx.Memories().EndMemoryChange(c.ID)
+		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		err = recall.ErrNotFound

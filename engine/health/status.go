@@ -210,7 +210,7 @@ func Queues(ctx context.Context, st *store.Store) (in, out Queue, err error) {
 
 func strangers(ctx context.Context, st *store.Store) (all []Stranger, err error) {
 	err = st.Read(ctx, func(tx *store.Tx) error {
-		rows, err := tx.Chats().Strangers()
+		rows, err := tx.Chats().Strangers(store.StrangerWaits)
 		for _, r := range rows {
 			chat := gateway.ChatID{Channel: r.Channel, ID: r.ID}
 			all = append(all, Stranger{chat.String(), r.ID, r.Name, r.Times, r.LastAt})

@@ -34,7 +34,7 @@ const (
 
 // sendFile sends a part with its document: as a voice message if it says so, as a photo
 // where it can be one, else as a file. What Telegram does not take as such goes as a file;
-// people can forbid voice messages.
+// people can forbid voice messages, and then a text is not spoken.
 func (c *Channel) sendFile(ctx context.Context, to gateway.Address, p gateway.Part) (*models.Message, error) {
 	body, size, err := p.Document.Open()
 	if err != nil {
@@ -51,13 +51,19 @@ func (c *Channel) sendFile(ctx context.Context, to gateway.Address, p gateway.Pa
 		u.field = "photo"
 	}
 	sent, err := c.upload(ctx, to, p, u)
-	if u.field == "photo" && says(err, notAPhoto...) || u.field == "voice" && says(err, "voice_messages_forbidden") {
+	if p.Document.Spoken() && says(err, noVoice) {
+		return nil, &gateway.SendError{Kind: gateway.Voiceless, Err: err}
+	}
+	if u.field == "photo" && says(err, notAPhoto...) || u.field == "voice" && says(err, noVoice) {
 		c.log.Info("not taken as it is, sent as a file", "kind", u.field, "chat", to.Chat.String())
 		u.field = "document"
 		sent, err = c.upload(ctx, to, p, u)
 	}
 	return sent, err
 }
+
+// noVoice is the refusal of people who take no voice messages.
+const noVoice = "voice_messages_forbidden"
 
 // notAPhoto are the words by which Telegram refuses a photo that may be a file.
 var notAPhoto = []string{"photo", "image_process_failed", "file is too big"}

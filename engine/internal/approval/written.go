@@ -37,7 +37,7 @@ func (q *Questions) Read(ctx context.Context, at gateway.Address, m gateway.Mess
 			return w
 		}
 	}
-	if w.decision.state = yesOrNo(m.Text); w.decision.state == "" || !at.Chat.Local() {
+	if w.decision.state = yesOrNo(m.Text); w.decision.state == "" || q.words.Gateway.Buttons(at.Chat) {
 		return nil
 	}
 	var asked store.Approval
@@ -94,7 +94,7 @@ func (q *Questions) formFor(at gateway.Address, m gateway.Message) (*form, choic
 		if f.row.Address != at || f.row.Sender != m.Sender.ID {
 			continue
 		}
-		if c, ok := f.read(m.Text, at.Chat.Local()); ok {
+		if c, ok := f.read(m.Text, !q.words.Gateway.Buttons(at.Chat)); ok {
 			return f, c
 		}
 	}

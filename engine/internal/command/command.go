@@ -40,6 +40,7 @@ var commands = []command{
 	{"help", locale.CommandHelp, false, false},
 	{"remind", locale.CommandRemind, true, false},
 	{"schedule", locale.CommandSchedule, true, false},
+	{"voice", locale.CommandVoice, true, false},
 	{"skills", locale.CommandSkills, true, false},
 	{"docs", locale.CommandDocs, true, false},
 	{"files", locale.CommandFiles, true, true},
@@ -127,7 +128,9 @@ type Config struct {
 	// Memory is the core memory that a chat sees.
 	Memory func(chat string) (string, error)
 	// Tools are the names of all tools.
-	Tools  func() []string
+	Tools func() []string
+	// Speaks reports whether something can speak.
+	Speaks func() bool
 	Redact *redact.Set
 	Log    *slog.Logger
 }
@@ -156,6 +159,8 @@ func (c *Commands) answer(ctx context.Context, m Message) (r Reply, err error) {
 	switch m.Command {
 	case "model":
 		return c.chooseModel(ctx, m), nil
+	case "voice":
+		return c.voice(m), nil
 	case "schedule":
 		r.Change = func(tx *store.Tx, r *Reply) error {
 			a, err := c.Schedules.Command(tx, m.Message)

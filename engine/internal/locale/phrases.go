@@ -60,6 +60,12 @@ const (
 	MediaPhoto
 	MediaRecording
 	MediaFile
+	VoiceOn
+	VoiceOff
+	VoiceUsage
+	VoiceMute
+	VoiceNotHere
+	VoiceForbidden
 	ChatLost
 	ChatMuted
 	MayWriteAgain
@@ -115,6 +121,7 @@ const (
 	CommandMemory
 	CommandExport
 	CommandDoctor
+	CommandVoice
 	CommandSkills
 	CommandDocs
 	Privately

@@ -59,6 +59,11 @@ const contextMemory = 600_000_000
 // Fits reports whether the machine has the memory for a model now.
 func (e Entry) Fits() error {
 	total, free := Memory()
+	return e.fits(total, free)
+}
+
+// fits is Fits for a machine with so much memory.
+func (e Entry) fits(total, free int64) error {
 	need := int64(memoryShare*float64(e.Bytes)) + contextMemory
 	if total == 0 || free >= need {
 		return nil

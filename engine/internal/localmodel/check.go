@@ -1,11 +1,8 @@
 package localmodel
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +21,9 @@ func Check(program, weights string) error {
 	return CheckWeights(weights)
 }
 
+// pulledWeights is the file of a model that was pulled, in a folder with its name.
+const pulledWeights = "model.gguf"
+
 // Find finds the program and the weights of a model: of a name that was pulled, or of
 // the path of a GGUF file. What is not there is empty, or the path where it should be.
 func Find(dataDir, program, name string) (found, weights string) {
@@ -38,31 +38,8 @@ func Find(dataDir, program, name string) (found, weights string) {
 	if strings.HasSuffix(name, ".gguf") {
 		return program, name
 	}
-	weights = filepath.Join(folder, name, "model.gguf")
+	weights = filepath.Join(folder, name, pulledWeights)
 	return program, weights
-}
-
-// CheckWeights says whether a file is a whole GGUF file, as far as its head tells.
-func CheckWeights(file string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is not here; get a model with: klawbot assets pull --llm NAME", file)
-		}
-		return err
-	}
-	defer f.Close()
-	var head struct {
-		Magic   [4]byte
-		Version uint32
-		Tensors uint64
-		Keys    uint64
-	}
-	err = binary.Read(f, binary.LittleEndian, &head)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || err == nil && string(head.Magic[:]) != "GGUF" {
-		return fmt.Errorf("%s is no GGUF file", file)
-	}
-	return err
 }
 
 // lowMemory is the share of the memory below which an idle model is unloaded.

@@ -58,7 +58,7 @@ type lock struct {
 // removed.
 func (p Pull) Model(ctx context.Context, e Entry) error {
 	folder := path.Join("llm", e.Name)
-	asset := embed.Asset{Path: folder + "/model.gguf"}
+	asset := embed.Asset{Path: folder + "/" + pulledWeights}
 	if p.Files.From == "" {
 		pointer, err := p.pointer(ctx, e)
 		if err != nil {
@@ -78,7 +78,7 @@ func (p Pull) Model(ctx context.Context, e Entry) error {
 		}
 		return p.pin(folder, pointer)
 	}
-	return p.copy(ctx, embed.Asset{Path: asset.Path, File: p.inFolder(asset.Path, e.File, e.Name+".gguf", "model.gguf")})
+	return p.copy(ctx, embed.Asset{Path: asset.Path, File: p.inFolder(asset.Path, e.File, e.Name+".gguf", pulledWeights)})
 }
 
 // inFolder is the first of some files that the folder has from which files are taken,

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ var small = Entry{Name: "tiny", Repo: "people/tiny-GGUF", File: "tiny.gguf"}
 
 func newPublisher(t *testing.T) *publisher {
 	t.Helper()
-	p := &publisher{weights: append([]byte("GGUF\x03\x00\x00\x00"), bytes.Repeat([]byte("w"), 100_000)...), archive: archived(t)}
+	p := &publisher{weights: slices.Concat([]byte("GGUF\x03\x00\x00\x00"), make([]byte, 16), bytes.Repeat([]byte("w"), 100_000)), archive: archived(t)}
 	p.sum = sumOf(p.weights)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /people/tiny-GGUF/raw/main/tiny.gguf", func(w http.ResponseWriter, _ *http.Request) {

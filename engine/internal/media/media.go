@@ -87,6 +87,8 @@ type Seen struct {
 	Blocks []llm.Block
 	// Faults are sentences for the person.
 	Faults []string
+	// Spoken says that a file holds the person's own words.
+	Spoken bool
 	// Empty says that nothing could be made of any file, so that only faults are left.
 	Empty bool
 	// Kept are the files of the workspace that the message brought.
@@ -116,6 +118,8 @@ type outcome struct {
 	Image *llm.Image `json:"image,omitempty"`
 	// Fault is the sentence that says why there is nothing.
 	Fault string `json:"fault,omitempty"`
+	// Spoken says that Label holds the words of the person.
+	Spoken bool `json:"spoken,omitempty"`
 	// heard is what the person said, for the echo.
 	heard string
 }
@@ -250,6 +254,7 @@ func (s *Seen) add(f *file, o outcome, first bool) {
 	if o.Fault != "" && !slices.Contains(s.Faults, o.Fault) {
 		s.Faults = append(s.Faults, o.Fault)
 	}
+	s.Spoken = s.Spoken || o.Spoken
 	s.Empty = (first || s.Empty) && o.Fault != "" && !f.quoted
 	text := strings.TrimPrefix(strings.TrimSuffix(o.Text, "\n")+"\n"+o.End, "\n")
 	switch {

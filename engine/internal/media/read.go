@@ -99,7 +99,7 @@ func (m *Media) hear(ctx context.Context, f *file) (outcome, error) {
 	o := outcome{Label: "[" + m.label(f) + "]"}
 	if f.own() && f.Kind != gateway.AttachAudio && f.Kind != gateway.AttachDocument {
 		o.Label += " " + text
-		o.heard = text
+		o.heard, o.Spoken = text, true
 		return o, nil
 	}
 	o.setForeign(f, text)

@@ -120,6 +120,9 @@ func (m *Media) size(bytes int64) string {
 	return text
 }
 
+// Deaf reports whether the bot can't turn speech into text.
+func (m *Media) Deaf() bool { return m.deaf() != "" }
+
 // deaf is the sentence that says why nothing can be heard, "" when something can.
 func (m *Media) deaf() string {
 	if m.Readers.Hear == nil || m.Readers.Deaf != nil && m.Readers.Deaf() {
@@ -190,6 +193,16 @@ func Caption(m gateway.Message) string {
 	}
 	_, rest, _ := strings.Cut(m.Text, "\n")
 	return rest
+}
+
+// Spoken reports whether people spoke in messages.
+func Spoken(seen map[store.InboxID]Seen) bool {
+	for _, s := range seen {
+		if s.Spoken {
+			return true
+		}
+	}
+	return false
 }
 
 // Faults are the sentences about the files of messages, each once. alone says that there

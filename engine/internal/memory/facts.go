@@ -61,3 +61,32 @@ func Forget(tx *store.Tx, id store.MemoryID) error {
 	}
 	return tx.Memories().DropMemory(id)
 }
+
+// Undo takes back a change of the memories, with 0 the newest, and returns it. One that
+// is not there, or was undone, is store.ErrNotFound.
+func Undo(tx *store.Tx, id store.MemoryChangeID, size ChunkSize) (c store.MemoryChange, err error) {
+	c, err = tx.Memories().MemoryChange(id)
+	if err == nil && c.Undone {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return c, err
+	}
+	if c.Saved != 0 {
+		if err := Forget(tx, c.Saved); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return c, err
+		}
+	}
+	if c.Before != nil {
+		id, _, newer, err := Save(tx, *c.Before, size)
+		if err != nil {
+			return c, err
+		}
+		if newer != nil { // saved since under the same key: it can come back, too
+			if err := tx.Memories().AddMemoryChange(id, newer); err != nil {
+				return c, err
+			}
+		}
+	}
+	return c, tx.Memories().EndMemoryChange(c.ID)
+}

@@ -35,7 +35,8 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (now store.Out, alone
 		now, err = d.write(ctx, o)
 		return now, false, err
 	}
-	if o.State == store.OutboxSending && o.Edit == 0 {
+	keyed := d.config.Gateway.Keyed(o.Address.Chat.Channel)
+	if o.State == store.OutboxSending && o.Edit == 0 && !keyed {
 		// The last process died between the request and its answer.
 		o, beside := d.unconfirmed(o, part, "the process ended while it was sent", true)
 		o.NotBefore = time.Now() // without a time, deliver would take the channel for broken
@@ -60,10 +61,14 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (now store.Out, alone
 		o.MessageID = o.Edit
 		err = d.config.Gateway.Edit(ctx, to, o.Edit, part)
 	default:
-		if o.Resent > 0 {
+		if o.Resent > 0 && !keyed {
 			part = markRepeated(part)
 		}
-		if err = d.locate(&part); err != nil {
+		part.Key = o.Key
+		if err = d.speak(ctx, &o, &part); err == nil {
+			err = d.locate(&part)
+		}
+		if err != nil {
 			break
 		}
 		o.State = store.OutboxSending
@@ -86,6 +91,8 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (now store.Out, alone
 			d.config.Chats.Lose(context.WithoutCancel(ctx), from.Chat, fail.Err.Error())
 		case gateway.Muted:
 			d.config.Chats.Mute(context.WithoutCancel(ctx), from, fail.Topic, fail.Err.Error())
+		case gateway.Voiceless:
+			d.voiceless(ctx, from)
 		case gateway.Moved:
 			d.config.Chats.Move(context.WithoutCancel(ctx), from.Chat, fail.MigrateTo)
 		}
@@ -154,6 +161,8 @@ func (d *Outbox) outcome(o store.Out, part gateway.Part, err error) (store.Out, 
 	case gateway.Rejected:
 		o, beside = d.rejected(o, part)
 		delay = 0
+	case gateway.Voiceless:
+		o.State, beside = store.OutboxDead, d.hush(o)
 	case gateway.Refused, gateway.Dead, gateway.Muted:
 		o.State = store.OutboxDead
 	}
@@ -179,7 +188,7 @@ func (d *Outbox) rejected(o store.Out, part gateway.Part) (store.Out, []store.Ou
 	var beside []store.Out
 	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Answers: part.Answers, Silent: part.Silent, Last: part.Last, Failed: part.Failed}
 	switch sorry := d.config.Say(locale.Undeliverable); {
-	case part.Text == "" && part.Document == nil, part.Text == sorry:
+	case part.Text == "" && part.Document == nil, part.Text == sorry, spoken(part): // the text is there
 		o.State = store.OutboxDead
 		return o, nil
 	case carriesFile(part):
@@ -201,7 +210,9 @@ func (d *Outbox) rejected(o store.Out, part gateway.Part) (store.Out, []store.Ou
 }
 
 // carriesFile reports whether a part carries a file that is not its text.
-func carriesFile(p gateway.Part) bool { return p.Document != nil && p.Document.Sum != "" }
+func carriesFile(p gateway.Part) bool {
+	return p.Document != nil && p.Document.Sum != "" && !spoken(p)
+}
 
 // sayOfFile are the rows that tell what became of a file, with what was written
 // to it.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
@@ -46,7 +47,9 @@ type Config struct {
 	Attempted func(row store.Out)
 	// Say returns one of the bot's own sentences.
 	Say func(p locale.Phrase, args ...any) string
-	Log *slog.Logger
+	// Speak makes a voice message of a text in Markdown.
+	Speak func(ctx context.Context, text, language string) (ogg []byte, length time.Duration, err error)
+	Log   *slog.Logger
 }
 
 // Outbox takes rows from the database to the gateway: one courier per address,

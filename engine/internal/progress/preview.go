@@ -41,7 +41,7 @@ func (p *Progress) grow(ctx context.Context, g preview) error {
 	if part, ok := p.current(g.streaming); ok && part.Text != g.shown {
 		delay = 0
 	}
-	for ; ; delay = previewEvery {
+	for ; ; delay = p.pause() {
 		var fading <-chan time.Time
 		if g.renew > 0 {
 			fading = time.After(g.renew - previewEvery)
@@ -74,6 +74,16 @@ func (p *Progress) grow(ctx context.Context, g preview) error {
 			p.shown.Log.Debug("preview not shown", "err", err)
 		}
 	}
+}
+
+// pause is how long what is shown now stays at least.
+func (p *Progress) pause() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.early {
+		return statusEvery
+	}
+	return previewEvery
 }
 
 // showNow shows a part that yields. It is never given up half-way: a preview that

@@ -64,6 +64,8 @@ const (
 	unstreamedPlaceholderAfter = 2 * time.Second
 	// previewEvery is the time between two previews of a growing answer.
 	previewEvery = 1500 * time.Millisecond
+	// statusEvery is the same for how far a model has loaded or read.
+	statusEvery = 2 * time.Second
 	// settleWithin bounds the wait for a placeholder when the turn has ended.
 	settleWithin = 5 * time.Second
 )
@@ -117,6 +119,7 @@ type Progress struct {
 	state string    // guarded by mu
 	id    int64     // guarded by mu
 	text  string    // guarded by mu; the newest preview
+	early bool      // guarded by mu; text is no answer yet but what the model does
 	since time.Time // guarded by mu; since when the turn thinks
 	how   string    // guarded by mu; how far the newest tool is, in its own words
 	// running are the tools that run, the newest last.
@@ -189,7 +192,10 @@ func (p *Progress) set(change func()) {
 }
 
 // Text hands over the answer as far as it has grown.
-func (p *Progress) Text(text string) { p.set(func() { p.text = text }) }
+func (p *Progress) Text(text string) { p.set(func() { p.text, p.early = text, false }) }
+
+// Status hands over what the model does before it answers.
+func (p *Progress) Status(text string) { p.set(func() { p.text, p.early = text, true }) }
 
 // typing shows the typing sign until ctx ends, but not while a person is asked.
 func (p *Progress) typing(ctx context.Context) {

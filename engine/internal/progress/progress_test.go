@@ -3,8 +3,11 @@ package progress_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"klawbot/engine/internal/progress"
 	"klawbot/engine/internal/store"
@@ -112,5 +115,58 @@ func TestNothingIsShown(t *testing.T) {
 	done()
 	if state, id := p.Settle(); state != "" || id != 0 {
 		t.Errorf("state %q of message %d", state, id)
+	}
+}
+
+// editor notes when a message is edited.
+type editor struct {
+	channel
+	edits []time.Time
+}
+
+func (e *editor) Edit(context.Context, gateway.Address, int64, gateway.Part) error {
+	e.edits = append(e.edits, time.Now())
+	return nil
+}
+
+func (e *editor) Render(text string) []gateway.Part { return []gateway.Part{{Text: text}} }
+
+func (e *editor) Typing(context.Context, gateway.Address) error { return nil }
+
+// TestStatusIsShownSeldom: what a model has read changes often; a chat is told every two
+// seconds at most, and of the answer a little more often.
+func TestStatusIsShownSeldom(t *testing.T) {
+	for name, tc := range map[string]struct {
+		tell  func(*progress.Progress, string)
+		pause time.Duration
+	}{"status": {(*progress.Progress).Status, 2 * time.Second}, "answer": {(*progress.Progress).Text, 1500 * time.Millisecond}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				log, ch := slog.New(slog.DiscardHandler), &editor{}
+				g, err := gateway.New(gateway.Config{
+					Channels: []gateway.Channel{ch}, Whitelist: func() whitelist.List { return whitelist.List{"telegram": {Chats: []int64{11}}} }, Log: log,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := progress.Shows{Gateway: g, Redact: new(redact.Set)}.Start(t.Context(), progress.Shown{
+					Address: gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 11}}, State: store.PlaceholderShown, MessageID: 7,
+					Streaming: settings.StreamEdit, Log: log,
+				})
+				for i := range 80 {
+					tc.tell(p, fmt.Sprintf("%d %%", i))
+					time.Sleep(100 * time.Millisecond)
+				}
+				p.Settle()
+				if len(ch.edits) < 3 {
+					t.Fatalf("%d edits", len(ch.edits))
+				}
+				for i, at := range ch.edits[1:] {
+					if pause := at.Sub(ch.edits[i]); pause < tc.pause || pause > tc.pause+200*time.Millisecond {
+						t.Errorf("two edits are %s apart, want %s", pause, tc.pause)
+					}
+				}
+			})
+		})
 	}
 }

@@ -1,10 +1,6 @@
 package prompt
 
-import (
-	"sync"
-
-	"klawbot/engine/internal/llm"
-)
+import "sync"
 
 // Parts are about how many tokens the parts of a request take.
 type Parts struct {
@@ -41,7 +37,7 @@ func (b *Builder) note(w *Window, p sections) {
 		History: b.tokens.Messages(w.Past), Message: b.tokens.Messages(w.Asked),
 	}
 	if len(w.Tools) > 0 {
-		parts.Tools = b.tokens.Fixed("", w.Tools) - b.tokens.Fixed("", []llm.Tool{})
+		parts.Tools = w.fixed - b.tokens.Fixed(w.System, nil)
 	}
 	b.last.mu.Lock()
 	defer b.last.mu.Unlock()

@@ -85,7 +85,7 @@ func (s *Editor) offer(j store.Job, w phrase.Wish) (string, func(*store.Tx) ([][
 		next = append(next, times.DescribeTime(at, w.Zone, language))
 	}
 	text := s.say(locale.RemindOffer, w.Repeat.Describe(language), j.Zone, w.Text, strings.Join(next, "; "))
-	if j.Home.Chat.Local() { // a terminal has no buttons
+	if !s.Gateway.Buttons(j.Home.Chat) {
 		text += "\n" + s.say(locale.RemindOfferWords, j.Name)
 	}
 	j.State, j.Note = store.JobPaused, s.say(locale.RemindUnconfirmed)

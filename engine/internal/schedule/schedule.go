@@ -388,6 +388,12 @@ func skipNext(tx *store.Tx, j *store.Job) error {
 	return nil
 }
 
+// Skip skips the next time of a schedule.
+func (s *Editor) Skip(ctx context.Context, c tools.Call, name string) error {
+	_, err := s.alter(ctx, c, name, func(tx *store.Tx, j *store.Job, _ planner) error { return skipNext(tx, j) })
+	return err
+}
+
 // Edit changes what is not empty in ch.
 func (s *Editor) Edit(ctx context.Context, c tools.Call, name string, ch job.New) (job.Schedule, error) {
 	who, err := s.who(c)

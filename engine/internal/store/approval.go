@@ -1,8 +1,6 @@
 package store
 
-import (
-	"time"
-)
+import "time"
 
 // ApprovalID is the id of an Approval.
 type ApprovalID int64

@@ -1,8 +1,6 @@
 package store
 
-import (
-	"time"
-)
+import "time"
 
 // Chat is what is known of a chat.
 type Chat struct {
@@ -49,6 +47,18 @@ func (tx ChatsTx) ChatName(channel string, id int64) (string, error) {
 	return name, wrap(optional(err), "name of chat %s %d", channel, id)
 }
 
+// SpeaksTo reports whether a chat gets spoken answers.
+func (tx ChatsTx) SpeaksTo(channel string, id int64) (on bool, err error) {
+	err = tx.tx.QueryRow(`SELECT voice FROM chats WHERE channel = ? AND chat = ?`, channel, id).Scan(&on)
+	return on, wrap(optional(err), "voice of chat %s %d", channel, id)
+}
+
+// SetVoice says whether a chat gets spoken answers.
+func (tx ChatsTx) SetVoice(channel string, id int64, on bool) error {
+	_, err := tx.exec(setVoiceSQL, channel, id, on)
+	return wrap(err, "set the voice of chat %s %d", channel, id)
+}
+
 // KillChat marks a chat as not reachable and ends what waits to leave for it. It
 // reports whether it was alive; a dead one keeps its time and note. A chat that
 // never wrote counts as alive.
@@ -70,8 +80,8 @@ func (tx ChatsTx) MoveChat(channel string, from, to int64) error {
 	for _, statement := range []string{
 		`INSERT INTO chats (channel, chat, name, seen_at, moved_to) VALUES (?1, ?2, '', 0, ?3)
 			ON CONFLICT (channel, chat) DO UPDATE SET moved_to = excluded.moved_to`,
-		`INSERT INTO chats (channel, chat, name, seen_at) SELECT channel, ?3, name, seen_at FROM chats WHERE channel = ?1 AND chat = ?2
-			ON CONFLICT (channel, chat) DO NOTHING`,
+		`INSERT INTO chats (channel, chat, name, seen_at, voice) SELECT channel, ?3, name, seen_at, voice FROM chats WHERE channel = ?1 AND chat = ?2
+			ON CONFLICT (channel, chat) DO UPDATE SET voice = max(voice, excluded.voice)`,
 		`UPDATE sessions SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
 		`UPDATE turns SET placeholder = 'forgotten' WHERE state = 'running' AND channel = ?1 AND chat = ?2`,
 		`UPDATE turns SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
@@ -117,6 +127,7 @@ func (tx ChatsTx) whereabouts(a Address) (movedTo int64, dead bool, err error) {
 
 const (
 	chatGoneSQL    = `SELECT CASE WHEN note = '' THEN 'gone' ELSE note END FROM chats WHERE channel = ? AND chat = ? AND dead_since <> 0`
+	setVoiceSQL    = `INSERT INTO chats (channel, chat, name, seen_at, voice) VALUES (?, ?, '', 0, ?) ON CONFLICT (channel, chat) DO UPDATE SET voice = excluded.voice`
 	whereaboutsSQL = `SELECT moved_to, dead_since <> 0 FROM chats WHERE channel = ? AND chat = ?`
 
 	endOutOfChatSQL = `UPDATE outbox SET state = 'dead', note = ? WHERE state IN ('new', 'sending') AND channel = ? AND chat = ?`

@@ -1,8 +1,6 @@
 package store
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Indexed returns the state of what was indexed of a place outside the database,
 // empty for a place that was not.

@@ -1,8 +1,6 @@
 package store
 
-import (
-	"time"
-)
+import "time"
 
 // JobChannel is the channel of the sessions of jobs, which are no chats.
 const JobChannel = "job"

@@ -1,8 +1,6 @@
 package store
 
-import (
-	"time"
-)
+import "time"
 
 // RunState is how far a run of a job is.
 type RunState string

@@ -78,8 +78,8 @@ func (tx ChatsTx) AskedSince(t time.Time) (n int, err error) {
 	return n, wrap(err, "count strangers")
 }
 
-// Strangers lists those about whom nothing is decided, the latest first.
-func (tx ChatsTx) Strangers() ([]Stranger, error) {
-	all, err := query(tx, scanStranger, strangerSQL+` WHERE state = '' ORDER BY last_at DESC`)
+// Strangers lists those in a state, the latest first.
+func (tx ChatsTx) Strangers(s StrangerState) ([]Stranger, error) {
+	all, err := query(tx, scanStranger, strangerSQL+` WHERE state = ? ORDER BY last_at DESC`, s)
 	return all, wrap(err, "list strangers")
 }

@@ -1,8 +1,6 @@
 package store
 
-import (
-	"time"
-)
+import "time"
 
 // TurnState is how far a turn is.
 type TurnState string

@@ -73,6 +73,8 @@ type (
 	ServersTx struct{ *conn }
 	// MediaTx is the kept files, and those of the messages of turns that run.
 	MediaTx struct{ *conn }
+	// WebTx is the chat of the web page, and the browsers that are signed in.
+	WebTx struct{ *conn }
 	// ArchiveTx is what export, import, the conversation logs and a rebuild need.
 	ArchiveTx struct{ *conn }
 )
@@ -122,6 +124,9 @@ func (tx *Tx) Servers() ServersTx { return ServersTx{tx.conn} }
 // Media has the methods for files.
 func (tx *Tx) Media() MediaTx { return MediaTx{tx.conn} }
 
+// Web has the methods for the web page.
+func (tx *Tx) Web() WebTx { return WebTx{tx.conn} }
+
 // Archive has the methods for archives.
 func (tx *Tx) Archive() ArchiveTx { return ArchiveTx{tx.conn} }
 
@@ -143,6 +148,10 @@ const (
 	AgedChanges       Aged = `DELETE FROM changes WHERE at < ?`
 	// Whom the owners ignore stays ignored.
 	AgedStrangers Aged = `DELETE FROM strangers WHERE state <> 'ignored' AND last_at < ?`
+	// The newest messages of the web page stay, however old.
+	AgedWeb Aged = `DELETE FROM web_messages WHERE at < ?
+		AND id NOT IN (SELECT id FROM web_messages ORDER BY id DESC LIMIT 200)`
+	AgedBrowsers Aged = `DELETE FROM web_browsers WHERE seen_at < ?`
 )
 
 // Prune deletes the rows of a table from before a time and returns how many.

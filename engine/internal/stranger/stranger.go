@@ -194,17 +194,61 @@ func (s *Strangers) decide(t Tap, row store.Stranger, verb string) Decision {
 			return nil, err
 		}
 		outs, err := s.shows(t, row, text, nil)(tx)
-		for _, owner := range s.Owners() { // the others need not answer any more
-			if owner == t.At || err != nil {
-				continue
-			}
-			other, failed := tx.Outbox().OutNamed(key(row, owner) + "/0")
-			if failed == nil && other.MessageID != 0 {
-				outs = append(outs, s.edit(owner, other.MessageID, row, text, nil, fmt.Sprintf("press/%d/%s", t.Row, owner))...)
-			}
-		}
-		return outs, err
+		return append(outs, s.answered(tx, row, t.At, text, fmt.Sprintf("press/%d", t.Row))...), err
 	}}
+}
+
+// answered gives the questions of the owners but one another end: they need not answer
+// any more.
+func (s *Strangers) answered(tx *store.Tx, row store.Stranger, but gateway.Address, text, name string) (outs []store.Out) {
+	for _, owner := range s.Owners() {
+		if owner == but {
+			continue
+		}
+		other, err := tx.Outbox().OutNamed(key(row, owner) + "/0")
+		if err == nil && other.MessageID != 0 {
+			outs = append(outs, s.edit(owner, other.MessageID, row, text, nil, name+"/"+owner.String())...)
+		}
+	}
+	return outs
+}
+
+// Settle decides about a chat as a button does, for an owner who uses none. Waiting
+// means that an ignored chat is asked about again.
+func (s *Strangers) Settle(ctx context.Context, chat gateway.ChatID, state store.StrangerState, by string) error {
+	if state == store.StrangerAllowed {
+		if err := s.Allow(chat); err != nil {
+			return err
+		}
+	}
+	now := time.Now().In(s.Settings().Zone())
+	err := s.Store.Write(ctx, func(tx *store.Tx) error {
+		row, err := tx.Chats().Stranger(chat.Channel, chat.ID)
+		if err != nil || row.State == state {
+			return err
+		}
+		var outs []store.Out
+		asked := row.State == store.StrangerWaits && !row.AskedAt.IsZero()
+		switch row.State = state; {
+		case state == store.StrangerWaits:
+			row.AskedAt = time.Time{}
+		case asked && state == store.StrangerAllowed:
+			outs = s.answered(tx, row, gateway.Address{}, s.say(locale.StrangerAllowedAt, now.Format("15:04"), row.ID), fmt.Sprintf("settled/%s/%d", chat, now.UnixMilli()))
+		case asked:
+			outs = s.answered(tx, row, gateway.Address{}, s.say(locale.StrangerIgnoredAt, now.Format("15:04"), row.ID), fmt.Sprintf("settled/%s/%d", chat, now.UnixMilli()))
+		}
+		if err := outbox.Add(tx, outs); err != nil {
+			return err
+		}
+		return tx.Chats().SetStranger(row)
+	})
+	if errors.Is(err, store.ErrNotFound) && state == store.StrangerAllowed {
+		err = nil // it never wrote
+	}
+	if err == nil {
+		s.Log.Info("unknown sender decided", "chat", chat.String(), "state", string(state), "by", by)
+	}
+	return err
 }
 
 // shows is the change that gives the question below which the button is another end.

@@ -148,6 +148,11 @@ func Skills(c Config) *workspace.Skills {
 	return workspace.NewSkills(c.Workspace, c.Dir, c.Skills, c.Log)
 }
 
+// Mouth is what speaks.
+func Mouth(c Config) *voice.Mouth {
+	return voice.New(voice.Config{Settings: c.Settings, Dirs: c.Assets, HTTP: c.HTTP, Log: c.Log})
+}
+
 // Memory is the memory of a bot, in the database that open returns.
 func Memory(c Config, open func() (*store.Store, error)) *recall.Memory {
 	return recall.New(recall.Config{
@@ -163,7 +168,7 @@ func (s *Set) own(c Config, h Hooks) []tools.Tool {
 			Door:     chats{c.Gateway, h.Open},
 			Location: func() *time.Location { return c.Settings().Zone() },
 			OpenFile: c.OpenFile,
-			Speaker:  voice.New(voice.Config{Settings: c.Settings, Dirs: c.Assets, HTTP: c.HTTP, Log: c.Log}),
+			Speaker:  Mouth(c),
 		}),
 		guide.New(guide.Config{Manual: c.Manual, Skills: skills{s.Skills}, Search: s.Memory.SearchDocs}),
 		recalltools.New(s.Memory),

@@ -132,9 +132,9 @@ func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.
 			}
 		},
 		OnBegun:   func() { t.alone() },
-		OnLoading: func() { t.show.Text(locale.Say(t.settings.Language, locale.Loading)) },
+		OnLoading: func() { t.show.Status(locale.Say(t.settings.Language, locale.Loading)) },
 		OnReading: func(share float64) {
-			t.show.Text(locale.Say(t.settings.Language, locale.Reading, int(100*share)))
+			t.show.Status(locale.Say(t.settings.Language, locale.Reading, int(100*share)))
 		},
 		Log: t.Log,
 	})

@@ -99,6 +99,8 @@ type Prepared struct {
 	Alone bool
 	// Kept are the files of the workspace that came with it.
 	Kept []string
+	// Aloud says that the person spoke.
+	Aloud bool
 }
 
 // Job is a job that a turn runs.
@@ -134,6 +136,8 @@ type Result struct {
 	// Text is what the person reads, "" for nothing, and Files what comes with it.
 	Text  string
 	Files []gateway.Part
+	// Aloud says that it answers what a person spoke.
+	Aloud bool
 	// Said is what the turn has said, for the history.
 	Said []store.Message
 	// Failure is set when the turn has failed, and Why are words for it. Unlisted says
@@ -213,6 +217,8 @@ type turn struct {
 	artifacts []tools.Artifact
 	// notes are what the person is told below the answer.
 	notes []string
+	// aloud says that the person spoke.
+	aloud bool
 	// spent is what its model calls took, as far as it is not stored yet.
 	spent []store.Usage
 }
@@ -264,7 +270,7 @@ func (t *turn) result(end ending) Result {
 		r.Why = t.sorry(end.failure)
 	}
 	if end.state == store.TurnDone {
-		r.Files = t.files()
+		r.Files, r.Aloud = t.files(), t.aloud
 	}
 	if t.Job == nil {
 		t.remember(end)
@@ -425,7 +431,7 @@ func prepare(ctx context.Context, t *turn) (alone string, err error) {
 	if err != nil {
 		return "", err
 	}
-	t.Asked = p.Asked
+	t.Asked, t.aloud = p.Asked, p.Aloud
 	if !p.Alone {
 		t.notes = append(t.notes, p.Notes...)
 		return "", nil

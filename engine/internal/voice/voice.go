@@ -169,6 +169,12 @@ func (m *Mouth) Describe() (string, bool) {
 	return "none: klawbot assets pull --voice en, with espeak-ng and opus-tools installed", false
 }
 
+// Speaks reports whether something can speak.
+func (m *Mouth) Speaks() bool {
+	_, can := m.Describe()
+	return can && m.config.Settings().Media.Voice.Type != "off"
+}
+
 // measured adds how long a voice message is: its last page tells.
 func measured(ogg []byte) ([]byte, time.Duration, error) {
 	const pageHead, rate = 27, 48000

@@ -74,7 +74,7 @@ func (w Words) Approval(a store.Approval, asked tools.Question, origin string) [
 		until = w.Say(locale.Dangerous) + " " + until
 	}
 	lines = append(lines, until)
-	if a.Address.Chat.Local() {
+	if !w.Gateway.Buttons(a.Address.Chat) {
 		words := locale.ApproveWords
 		if a.Once {
 			words = locale.ApproveOnceWords
@@ -203,7 +203,7 @@ func (w Words) formText(a store.Approval, asked tools.Inquiry) string {
 	default:
 		lines = append(lines, w.Say(locale.AskGoes))
 	}
-	if a.Address.Chat.Local() {
+	if !w.Gateway.Buttons(a.Address.Chat) {
 		lines = append(lines, w.localOptions(asked)...)
 	}
 	return strings.Join(append(lines, w.until(locale.ApproveUntil, a)), "\n")

@@ -173,3 +173,7 @@ func (r mdRenderer) html(n *ast.HTMLBlock) {
 	}
 	r.out.write(strings.TrimRight(string(html), " \n"))
 }
+
+// Parse reads Markdown as this package does, for those who show it otherwise. What is
+// Hostile must not be parsed.
+func Parse(from text.Reader) ast.Node { return markdownParser().Parse(from) }

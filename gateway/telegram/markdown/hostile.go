@@ -53,3 +53,6 @@ func markers(line string) int {
 	}
 	return n
 }
+
+// Hostile reports text that would cost a Markdown parser too much.
+func Hostile(md string) bool { return hostile(md) }

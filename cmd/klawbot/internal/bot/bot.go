@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/configedit"
@@ -24,6 +25,7 @@ import (
 	"klawbot/gateway"
 	"klawbot/gateway/console"
 	"klawbot/gateway/telegram"
+	"klawbot/gateway/web"
 	"klawbot/internal/httpclient"
 	"klawbot/internal/redact"
 	"klawbot/skills"
@@ -34,7 +36,7 @@ import (
 	"klawbot/tools/mcp"
 	"klawbot/tools/plugin"
 	"klawbot/tools/self"
-	"klawbot/tools/web"
+	toolsweb "klawbot/tools/web"
 	template "klawbot/workspace-template"
 )
 
@@ -48,6 +50,8 @@ type Config struct {
 	// Telegram and console say which channels a command wants; telegram is on when
 	// it is configured, too, and the console when either says so.
 	Telegram, Console bool
+	// Web says that a command wants the web page; it is on when it is configured, too.
+	Web bool
 	// SignIn is how a person signs in at an MCP server; empty where that is impossible.
 	SignIn mcp.SignIn
 }
@@ -56,6 +60,9 @@ type Config struct {
 type Bot struct {
 	Config
 	terminals *console.Channel // nil when the console is off
+	page      *web.Channel     // nil when the web page is off
+	desk      atomic.Pointer[web.Desk]
+	recent    *recent // the log, for the web page
 	box       *box
 	shell     *exec.Shell
 	plugins   *plugin.Host
@@ -67,8 +74,12 @@ var errNoChannel = usage.Errorf("no channel set up; run klawbot init, or chat in
 
 // New puts a bot together, in the order of what its parts need. It does no I/O.
 func New(c Config) (*Bot, error) {
+	kept := &recent{level: func() slog.Level { return c.Live.Config().Level() }}
+	if c.hasPage() {
+		c.Log = slog.New(c.Redact.Handler(kept.handler(c.Log.Handler())))
+	}
 	l, f, log := c.Live, c.Folders, c.Log
-	p := &Bot{Config: c, box: &box{live: l, folders: f}}
+	p := &Bot{Config: c, box: &box{live: l, folders: f}, recent: kept}
 	channels, err := p.channels()
 	if err != nil {
 		return nil, err
@@ -109,6 +120,7 @@ func New(c Config) (*Bot, error) {
 	p.config.Background = p.shell.InBackground
 	p.config.AskAbout = func() bool { return l.Config().Channels.Telegram.Strangers == "ask" }
 	p.config.Allow = func(chat gateway.ChatID) error { return configedit.Allow(l, chat, log) }
+	p.config.Around = p.around(log)
 	return p, nil
 }
 
@@ -137,7 +149,26 @@ func (p *Bot) channels() ([]gateway.Channel, error) {
 		p.terminals = console.New(console.Config{Log: p.Log})
 		all = append(all, p.terminals)
 	}
+	if p.hasPage() {
+		settings := c.Channels.Web.WebSettings()
+		settings.Log, settings.Desk = p.Log, p.atDesk
+		p.page = web.New(settings)
+		all = append(all, p.page)
+	}
 	return all, nil
+}
+
+// hasPage reports whether the bot has the web page.
+func (c Config) hasPage() bool {
+	return c.Web || c.Live.Config().Channels.Web.Enabled && c.Telegram
+}
+
+// atDesk is the engine's side of the web page, nil while the bot starts.
+func (p *Bot) atDesk() web.Desk {
+	if d := p.desk.Load(); d != nil {
+		return *d
+	}
+	return nil
 }
 
 func menu(language string) []telegram.Command {
@@ -149,11 +180,11 @@ func menu(language string) []telegram.Command {
 }
 
 // webTools is what the tools of the web need of the configuration.
-func webTools(l *config.Live, log *slog.Logger) *web.Config {
-	return &web.Config{
+func webTools(l *config.Live, log *slog.Logger) *toolsweb.Config {
+	return &toolsweb.Config{
 		AllowedHosts: func() ([]string, string) { return l.AllowedHosts(log) },
 		MaxBodyBytes: func() int64 { return l.Config().Tools.HTTP.MaxBodyBytes },
-		Search:       func() web.Search { return web.Search(l.Config().Tools.Search) },
+		Search:       func() toolsweb.Search { return toolsweb.Search(l.Config().Tools.Search) },
 		BrowserPath:  func() string { return l.Config().Tools.Browser.Path },
 	}
 }

@@ -2,6 +2,8 @@ package bot
 
 // #include <string.h>
 // extern char **environ;
+// // Go's own reference to the variable does not link for arm64.
+// static char **environment(void) { return environ; }
 import "C"
 
 import (
@@ -30,7 +32,7 @@ func closeOff(secret func(value string) bool) error {
 // wipe overwrites values with zero bytes in the environment that the process was
 // started with, which Linux shows. What Go's os package tells of it is a copy.
 func wipe(secret func(value string) bool) {
-	for entry := C.environ; *entry != nil; entry = (**C.char)(unsafe.Add(unsafe.Pointer(entry), unsafe.Sizeof(*entry))) {
+	for entry := C.environment(); *entry != nil; entry = (**C.char)(unsafe.Add(unsafe.Pointer(entry), unsafe.Sizeof(*entry))) {
 		if name, value, _ := strings.Cut(C.GoString(*entry), "="); value != "" && secret(value) {
 			C.memset(unsafe.Add(unsafe.Pointer(*entry), len(name)+1), 0, C.size_t(len(value)))
 		}

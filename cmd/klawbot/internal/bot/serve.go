@@ -13,6 +13,7 @@ import (
 
 	"klawbot/engine"
 	"klawbot/engine/health"
+	"klawbot/gateway/web"
 	"klawbot/tools/file"
 )
 
@@ -42,6 +43,8 @@ func (p *Bot) Serve(ctx context.Context, beside func(context.Context, *engine.En
 	}
 	defer p.shell.Close()
 	defer func() { err = errors.Join(err, e.Close()) }()
+	var desk web.Desk = engine.Desk(e)
+	p.desk.Store(&desk)
 	closeSocket, err := p.openSocket(e)
 	if err != nil {
 		return err
@@ -80,7 +83,7 @@ func (p *Bot) openSocket(e *engine.Engine) (closeSocket func(), err error) {
 		return nil, fmt.Errorf("open the socket: %w", err)
 	}
 	server := &http.Server{
-		Handler: handler(e, p.Live, p.terminals, log), ReadHeaderTimeout: StatusTimeout,
+		Handler: p.handler(e), ReadHeaderTimeout: StatusTimeout,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	stop := serveOn(ln, server, func(err error) { log.Error("socket closed", "err", err) })

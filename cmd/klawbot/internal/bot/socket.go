@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
-	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 	"klawbot/engine/health"
 	"klawbot/gateway/console"
@@ -129,8 +128,10 @@ func AskStatus(ctx context.Context, dir string) (Report, error) {
 	return r, json.NewDecoder(resp.Body).Decode(&r)
 }
 
-// handler serves the socket: the status, and the console when it is on.
-func handler(e *engine.Engine, l *config.Live, terminals *console.Channel, log *slog.Logger) http.Handler {
+// handler serves the socket: the status, the console and the links of the web page when
+// they are on.
+func (p *Bot) handler(e *engine.Engine) http.Handler {
+	l, terminals, log := p.Live, p.terminals, p.Log
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) {
 		s, err := e.Status(r.Context())
@@ -145,7 +146,49 @@ func handler(e *engine.Engine, l *config.Live, terminals *console.Channel, log *
 	if terminals != nil {
 		mux.Handle("/console/", http.StripPrefix("/console", terminals))
 	}
+	if p.page != nil {
+		mux.HandleFunc("POST /link", func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, p.page.Link()) // who asked may be gone
+		})
+	}
 	return mux
+}
+
+// ErrNoPage means that the running bot has no web page.
+var ErrNoPage = errors.New("the bot runs without the web page; restart it: klawbot run")
+
+// AskLink asks the running bot for a link that signs a browser in, or returns ErrNotRunning
+// or ErrNoPage.
+func AskLink(ctx context.Context, dir string) (string, error) {
+	if _, err := AskStatus(ctx, dir); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, StatusTimeout)
+	defer cancel()
+	client := socketClient(dir)
+	defer client.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, socketBase+"/link", nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return "", ErrNoPage
+	}
+	link, err := io.ReadAll(io.LimitReader(resp.Body, 1000))
+	return string(link), err
+}
+
+// Link is a link that signs a browser in, "" without the web page.
+func (p *Bot) Link() string {
+	if p.page == nil {
+		return ""
+	}
+	return p.page.Link()
 }
 
 // Console talks to the running bot as a terminal, until done is called.

@@ -30,6 +30,12 @@ var checks = map[string]func(any) error{
 	"channels.telegram.limits.perChatPerSecond": between(0, 1000),
 	"channels.telegram.limits.groupPerMinute":   between(0, 10000),
 	"channels.telegram.limits.globalPerSecond":  between(0, 10000),
+	"channels.web.listen":                       listenAddress,
+	"channels.web.signInDays":                   between(1, 3650),
+	"channels.web.maxUploadBytes":               between(1, 2_000_000_000),
+	"channels.web.public.url":                   publicAddress,
+	"channels.web.public.proxies":               networks,
+	"channels.web.public.hours":                 between(1, 8760),
 	"agent.language":                            oneOf("en", "ru"),
 	"agent.timezone":                            CheckTimezone,
 	"agent.debounceMs":                          between(0, 60000),
@@ -243,6 +249,9 @@ func crossCheck(c *Config, origins map[string]string) keys.Faults {
 	var faults keys.Faults
 	add := func(key, format string, args ...any) {
 		faults.Add(origins[key], key, format, args...)
+	}
+	if err := c.Channels.Web.check(); err != nil {
+		add("channels.web.listen", "%s", err)
 	}
 	if t := c.Channels.Telegram; t.Mode == "webhook" {
 		if err := t.WebhookSettings().Check(); err != nil {

@@ -35,6 +35,7 @@ type Config struct {
 type Channels struct {
 	Telegram Telegram `koanf:"telegram"`
 	Console  Console  `koanf:"console"`
+	Web      Web      `koanf:"web"`
 }
 
 // Telegram is on when it has a token.
@@ -78,6 +79,22 @@ type Limits struct {
 // Console lets klawbot chat attach to klawbot run.
 type Console struct {
 	Enabled bool `koanf:"enabled"`
+}
+
+// Web is the page in the browser.
+type Web struct {
+	Enabled        bool      `koanf:"enabled"`
+	Listen         string    `koanf:"listen"`
+	SignInDays     int       `koanf:"signInDays"`
+	MaxUploadBytes int64     `koanf:"maxUploadBytes"`
+	Public         PublicWeb `koanf:"public"`
+}
+
+// PublicWeb is the page behind a reverse proxy.
+type PublicWeb struct {
+	URL     string   `koanf:"url"`
+	Proxies []string `koanf:"proxies"`
+	Hours   int      `koanf:"hours"`
 }
 
 // Agent is how the bot behaves.
@@ -297,6 +314,10 @@ func Defaults() Config {
 				Streaming: "edit",
 				Strangers: "ask",
 				Limits:    Limits{PerChatPerSecond: 1, GroupPerMinute: 20, GlobalPerSecond: 25},
+			},
+			Web: Web{
+				Listen: "127.0.0.1:8180", SignInDays: 30, MaxUploadBytes: 20 << 20,
+				Public: PublicWeb{Proxies: []string{"127.0.0.1/32"}, Hours: 12},
 			},
 		},
 		Agent: Agent{

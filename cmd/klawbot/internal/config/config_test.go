@@ -182,7 +182,6 @@ channels:
   telegram:
     allowedChatIDs: [1]
     mode: polling
-  web: {}
 retries: 3
 models:
   entries:
@@ -191,10 +190,9 @@ models:
 	want := []string{
 		"config.yaml:1: chanels: unknown key; did you mean channels?",
 		"config.yaml:4: channels.telegram.allowedChatIDs: unknown key; did you mean channels.telegram.allowedChatIds?",
-		"config.yaml:7: retries: unknown key; did you mean models.retries?",
-		"config.yaml:10: models.entries.main.provder: unknown key; did you mean models.entries.main.provider?",
+		"config.yaml:6: retries: unknown key; did you mean models.retries?",
+		"config.yaml:9: models.entries.main.provder: unknown key; did you mean models.entries.main.provider?",
 		"$KLAWBOT_CHANNELS__TELEGRAM__TOKN: channels.telegram.tokn: unknown key; did you mean channels.telegram.token?",
-		"not supported yet, ignored: channels.web",
 	}
 	if diff := cmp.Diff(want, l.Notices); diff != "" {
 		t.Error(diff)

@@ -17,9 +17,7 @@ func allKeys() *keys.Key { return keys.Of(reflect.TypeFor[Config]()) }
 
 // laterKeys are keys whose part is not in this version. A whole section stands
 // for everything in it.
-var laterKeys = []string{
-	"channels.web",
-}
+var laterKeys []string
 
 // comesLater reports whether the key at path belongs to a part of a later version.
 func comesLater(path []string) bool {

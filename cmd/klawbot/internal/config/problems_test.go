@@ -65,6 +65,7 @@ func TestValuesThatCannotStart(t *testing.T) {
 		"health: {listen: '127.0.0.1:99999'}":                                   "health.listen: must be an address and a port",
 		"models: {entries: {main: {provider: openai, model: '${M}'}}}":          "models.entries.main.model: must name a model of the provider (the variable M is not set, so ${M} is empty",
 		"log: {level: '${L}'}":                                                  "got \"${L}\" (the variable L is not set",
+		"models: {entries: {main: {provider: openai, model: x, tools: some}}}":  "models.entries.main.tools: must be auto, few or all, got \"some\"",
 		"models: {fallback: [clever]}":                                          "models.fallback: must name some of models.entries",
 		"models: {small: clever}":                                               "models.small: must be one of models.entries",
 		"models: {providers: {openai: {apiKey: k1}}, entries: {main: {provider: openai, model: x, prices: {inputPerM: 1}}, s: {provider: openai, model: y}}, small: s, budget: {perDayUSD: 1}}": "models.entries.s needs prices",

@@ -16,6 +16,7 @@ import (
 	"klawbot/gateway"
 	"klawbot/gateway/console"
 	"klawbot/gateway/telegram"
+	"klawbot/gateway/web"
 	"klawbot/whitelist"
 )
 
@@ -24,6 +25,7 @@ func (c *Config) whitelist() whitelist.List {
 	return whitelist.List{
 		"telegram": {Chats: t.AllowedChatIDs, Users: t.AllowedUserIDs},
 		"console":  {Local: true},
+		"web":      {Local: true},
 	}
 }
 
@@ -46,8 +48,8 @@ func (c *Config) settings() settings.Settings {
 		Policy:                  c.policy(),
 		MCP:                     c.servers(),
 		ApprovalTimeout:         time.Duration(c.Tools.ApprovalTimeoutSeconds) * time.Second,
-		Streaming:               map[string]string{"telegram": c.Channels.Telegram.Streaming, "console": settings.StreamEdit},
-		Owners:                  map[string][]int64{"telegram": c.Channels.Telegram.OwnerIDs, "console": {console.User}},
+		Streaming:               map[string]string{"telegram": c.Channels.Telegram.Streaming, "console": settings.StreamEdit, "web": settings.StreamEdit},
+		Owners:                  map[string][]int64{"telegram": c.Channels.Telegram.OwnerIDs, "console": {console.User}, "web": {web.User}},
 		HoldAmbiguous:           c.Delivery.Ambiguous == "hold",
 		Backup:                  settings.Backups{Every: time.Duration(c.Backup.EveryHours * float64(time.Hour)), Keep: c.Backup.Keep},
 		Models:                  c.EngineModels(),

@@ -222,6 +222,7 @@ func needRestart(a, b *Config) string {
 	add("channels.telegram.mode", a.Channels.Telegram.Mode != b.Channels.Telegram.Mode)
 	add("channels.telegram.webhook", a.Channels.Telegram.Webhook != b.Channels.Telegram.Webhook)
 	add("channels.console.enabled", a.Channels.Console.Enabled != b.Channels.Console.Enabled)
+	add("channels.web", !reflect.DeepEqual(a.Channels.Web, b.Channels.Web))
 	add("agent.workspace", a.Agent.Workspace != b.Agent.Workspace)
 	add("health.listen", a.Health != b.Health)
 	add("metrics.listen", a.Metrics != b.Metrics)

@@ -22,9 +22,9 @@ const allowedKey = "channels.telegram.allowedChatIds"
 // errListByHand means that the list is written in a way that the editor leaves alone.
 var errListByHand = errors.New("the list is written in a way that cannot be edited safely; edit channels.telegram.allowedChatIds by hand")
 
-// editable reports why the list of allowed chats cannot be changed in config.yaml,
+// Editable reports why the list of allowed chats cannot be changed in config.yaml,
 // nil when it can.
-func editable(l *config.Live) error {
+func Editable(l *config.Live) error {
 	if l.Source.File == "" {
 		return ErrNoFile
 	}
@@ -37,7 +37,7 @@ func editable(l *config.Live) error {
 // Allowed adds ids to the list of allowed chats in config.yaml and removes others. It
 // returns the configuration that stood there before.
 func Allowed(l *config.Live, add, remove []int64) (before *config.Config, err error) {
-	if err := editable(l); err != nil {
+	if err := Editable(l); err != nil {
 		return nil, err
 	}
 	err = change(l.Source, config.Display(l.Source.File), func(text []byte) (changed []byte, err error) {
@@ -49,10 +49,19 @@ func Allowed(l *config.Live, add, remove []int64) (before *config.Config, err er
 
 // Allow puts a chat on the list in config.yaml and applies it.
 func Allow(l *config.Live, chat gateway.ChatID, log *slog.Logger) error {
+	return apply(l, chat, []int64{chat.ID}, nil, log)
+}
+
+// Deny takes a chat off the list in config.yaml and applies it.
+func Deny(l *config.Live, chat gateway.ChatID, log *slog.Logger) error {
+	return apply(l, chat, nil, []int64{chat.ID}, log)
+}
+
+func apply(l *config.Live, chat gateway.ChatID, add, remove []int64, log *slog.Logger) error {
 	if chat.Channel != "telegram" {
 		return errors.New("only Telegram has a list of allowed chats")
 	}
-	if _, err := Allowed(l, []int64{chat.ID}, nil); err != nil {
+	if _, err := Allowed(l, add, remove); err != nil {
 		return err
 	}
 	l.Reload(log)

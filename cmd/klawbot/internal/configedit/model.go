@@ -209,3 +209,33 @@ func SetTimezone(l *config.Live, zone string) error {
 }
 
 var errZoneByHand = errors.New("config.yaml is written in a way that cannot be edited safely; edit agent.timezone by hand")
+
+// EnableWeb turns the web page on in config.yaml.
+func EnableWeb(l *config.Live) error {
+	s := l.Source
+	if where := l.Given("channels.web.enabled"); strings.HasPrefix(where, "$") {
+		return usage.Errorf("channels.web.enabled comes from %s in the environment, which wins over config.yaml; change it there", where)
+	}
+	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
+		s.Redact = &redact.Set{}
+		before, err := s.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		changed, err := yamledit.Set(text, []string{"channels", "web", "enabled"}, "true")
+		if err != nil {
+			return nil, errWebByHand
+		}
+		after, err := s.Parse(changed)
+		if err != nil {
+			return nil, errWebByHand
+		}
+		was, is := before.Config, after.Config
+		if was.Channels.Web.Enabled = true; !reflect.DeepEqual(was, is) {
+			return nil, errWebByHand
+		}
+		return changed, nil
+	})
+}
+
+var errWebByHand = errors.New("config.yaml is written in a way that cannot be edited safely; set channels.web.enabled: true by hand")

@@ -36,12 +36,13 @@ var (
 	tagBody     = regexp.MustCompile(`^[/|]*\pL[\pL\pN_:.|/=-]*(?:\s[^<>\n]*)?$`)
 	partialBody = regexp.MustCompile(`^[/|]*(?:\pL[^<>\n]*)?$`)
 	squareTag   = regexp.MustCompile(`^\[(/?[A-Z][A-Z_]{2,24})\]`)
-	squareStart = regexp.MustCompile(`^\[/?[A-Z_]{0,24}$`)
+	squareStart = regexp.MustCompile(`^\[/?[A-Z_ ]{0,24}$`)
+	finalTag    = regexp.MustCompile(`^\[(BEGIN|END) FINAL RESPONSE\]`) // Apriel
 
-	thinkName  = regexp.MustCompile(`^(?:\w+:)?(?:begin_of_|start_of_|start_|end_of_|end_)?(?:ant)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|(?:inner|internal)_(?:monologue|thoughts?))$`)
+	thinkName  = regexp.MustCompile(`^(?:\w+:)?(?:begin_of_|start_of_|start_|end_of_|end_)?(?:ant)?(?:think|thinking|thoughts?|analysis|reasoning|reflection|scratchpad|(?:inner|internal)_(?:monologue|thoughts?))$`)
 	resultName = regexp.MustCompile(`^(?:\w+[:|])?(?:start_|end_)?(?:tool|function)s?_?(?:response|result|output)s?(?:_begin|_end|_start)?$`)
 	callName   = regexp.MustCompile(`^(?:\w+[:|]|longcat_)?(?:start_|end_)?(?:(?:tool|function)_?(?:call|use|request|code)s?(?:_section)?(?:_begin|_end|_start)?|(?:execute|use)_(?:mcp_)?tool|invoke|function(?:=.*)?|python_tag|tools?)$`)
-	answerName = regexp.MustCompile(`^(?:final_)?(?:answer|response)$`)
+	answerName = regexp.MustCompile(`^(?:(?:final_)?(?:answer|response|output)|final)$`)
 	actionName = regexp.MustCompile(`^(?:(?:start_|end_)action|action_(?:start|end))$`)
 
 	roleStarts = regexp.MustCompile(`^(?:im_start|start_header_id|header_start|start_of_turn|start_of_role|start|turn)$`)
@@ -62,6 +63,13 @@ var plainSigns = strings.NewReplacer("｜", "|", "▁", "_")
 func readMarker(text string) (m marker, more bool) {
 	switch {
 	case strings.HasPrefix(text, "["):
+		if found := finalTag.FindStringSubmatch(text); found != nil {
+			m = marker{kind: thinkMarker, name: "think", close: true, size: len(found[0])}
+			if found[1] == "END" {
+				m.kind, m.name = stopMarker, "end"
+			}
+			return m, false
+		}
 		if found := squareTag.FindStringSubmatch(text); found != nil {
 			name, closes := strings.CutPrefix(found[1], "/")
 			m = marker{name: strings.ToLower(name), close: closes, size: len(found[0])}

@@ -12,7 +12,7 @@ import (
 var (
 	callWord     = regexp.MustCompile(`^[A-Za-z_][\w.:/-]*`)
 	anyWord      = regexp.MustCompile(`[A-Za-z_][\w.:/-]*`)
-	invokeTag    = regexp.MustCompile(`(?s)<(?:[\w:|｜]*?)invoke name="?([^">\s]+)"?[^>]*>(.*?)(?:</[\w:|｜]*invoke>|$)`)
+	invokeTag    = regexp.MustCompile(`(?s)<(?:[\w:|｜]*?)(?:invoke|(?:tool|function)_call) name="?([^">\s]+)"?[^>]*>(.*?)(?:</[\w:|｜]*(?:invoke|(?:tool|function)_call)>|$)`)
 	functionTag  = regexp.MustCompile(`(?s)<function=([\w.:/-]+)>(.*?)(?:</function>|$)`)
 	parameterTag = regexp.MustCompile(`(?s)<(?:[\w:|｜]*?)parameter(?:=| name=)"?([\w.-]+)"?[^>]*>\n?(.*?)\n?</[\w:|｜]*parameter>`)
 	pairTag      = regexp.MustCompile(`(?s)<(?:longcat_)?arg_key>\s*(.*?)\s*</(?:longcat_)?arg_key>\s*<(?:longcat_)?arg_value>\n?(.*?)\n?</(?:longcat_)?arg_value>`)
@@ -28,6 +28,9 @@ func readCalls(text string, tools []llm.Tool) []Printed {
 	if calls == nil {
 		calls = valueCalls(text, tools)
 	}
+	if calls == nil {
+		calls = valueCalls(withBraces(text), tools)
+	}
 	for i, c := range calls {
 		calls[i].Name = DeclaredName(c.Name, tools)
 		if !declared(calls[i].Name, tools) {
@@ -35,6 +38,20 @@ func readCalls(text string, tools []llm.Tool) []Printed {
 		}
 	}
 	return calls
+}
+
+// withBraces is one object with as many braces as it needs: small models write one too
+// few at its end, or all of them twice.
+func withBraces(text string) string {
+	text = strings.TrimSpace(withoutMarkers(text))
+	if strings.HasPrefix(text, "{{") {
+		return strings.TrimSuffix(text[1:], "}")
+	}
+	var end valueEnd
+	if strings.HasPrefix(text, "{") && !end.find(text) && end.quote == 0 {
+		text += strings.Repeat("}", min(end.depth, 3))
+	}
+	return text
 }
 
 // taggedCalls reads calls whose arguments stand in tags of their own.
@@ -85,7 +102,7 @@ const maxPrinted = 100
 // valueCalls reads calls whose arguments are JSON, or nearly: objects with the name
 // in them, or behind a name.
 func valueCalls(text string, tools []llm.Tool) []Printed {
-	if !strings.Contains(text, `<|"|>`) {
+	if !strings.Contains(text, `<|"|>`) && !strings.Contains(text, "<escape>") {
 		text = withoutMarkers(text)
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "print(") { // Gemma's and Gemini's Python

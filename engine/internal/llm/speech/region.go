@@ -224,7 +224,7 @@ func (s *scanner) openValue() (taken, more bool) {
 }
 
 // callBegun is what callKeys and callList may match when more comes.
-var callBegun = regexp.MustCompile(`^(?:(?:\[\s*)?(?:\{\s*(?:"\w*(?:"\s*)?)?)?|\[\s*[A-Za-z_][\w.]*(?: (?:[Uu]|[Cc])?[a-z]{0,3}(?:: *[\w.]*)?)?)$`)
+var callBegun = regexp.MustCompile(`^(?:(?:\[\s*)?(?:\{\s*(?:"\w*(?:"\s*)?)?)?|\[\s*[A-Za-z_][\w.]*(?: (?:[Uu]|[Cc])?[a-z]{0,3})?(?:: *[\w.]*)?)$`)
 
 // callList is the beginning of [name(argument=value)].
 var callList = regexp.MustCompile(`^\[\s*(?:[Tt]ool[ _](?:[Uu]se|[Cc]all): *)?([A-Za-z_][\w.]*)\(`)
@@ -241,9 +241,12 @@ func (s *scanner) valueCall() bool {
 		return false
 	}
 	s.mode = inText
-	if only := wrapper.MatchString(s.held); whole && (r == 0 || r == '\n' || r == '<' || only) {
+	if only := wrapper.MatchString(s.held); whole && (r == 0 || r == '\n' || r == '<' || r == ';' || only) {
 		if calls := readCalls(s.held[:end], s.tools); len(calls) > 0 || only {
 			s.take(end)
+			if r == ';' { // between Llama's calls
+				s.held = strings.TrimLeft(s.held, " \t;")
+			}
 			s.hidden = s.hidden || len(calls) == 0
 			s.calls = append(s.calls, calls...)
 			s.out.after, s.out.block = true, true

@@ -1,6 +1,7 @@
 package speech
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -23,8 +24,8 @@ type scanner struct {
 
 	fence  string // of the block of code that is open
 	header string // of a message: its role and channel
-	// plain is what ends thinking whose markers were taken away.
-	plain string
+	// plain says that the tokens of channels were taken away.
+	plain bool
 	// thought is the thinking that is open, from doubtful on perhaps no thinking.
 	thought  strings.Builder
 	doubtful int
@@ -178,7 +179,18 @@ func (s *scanner) text() bool {
 			return false
 		}
 	}
-	i := strings.IndexAny(s.held, "<[◁`{\n")
+	i := strings.IndexAny(s.held, "<[◁【`{\n")
+	if s.plain {
+		switch at, name := (bare{s}).channel(i); {
+		case at == 0 && name != "":
+			bare{s}.begin(name)
+			return true
+		case at == 0 && i != 0:
+			return false
+		case at < len(s.held):
+			i = at
+		}
+	}
 	switch {
 	case i < 0:
 		return s.say(len(s.held))
@@ -191,6 +203,8 @@ func (s *scanner) text() bool {
 	case s.held[0] == '{':
 		taken, more := s.openWrapper()
 		return taken || (!more || s.final) && s.say(1)
+	case strings.HasPrefix(s.held, "【"):
+		return s.citation()
 	}
 	m, more := readMarker(s.held)
 	if more && !s.final {
@@ -215,6 +229,24 @@ func (s *scanner) text() bool {
 	}
 	_, n := utf8.DecodeRuneInString(s.held)
 	return s.say(n)
+}
+
+// citation is the mark of a source, as OpenAI's models put it behind a sentence.
+var (
+	citation      = regexp.MustCompile(`^【\d+(?::\d+)?†[^】\n]{1,100}】`)
+	citationBegun = regexp.MustCompile(`^【(?:\d+(?::\d*)?(?:†[^】\n]{0,100})?)?$`)
+)
+
+// citation leaves out a mark that names a source only to the server that made it.
+func (s *scanner) citation() bool {
+	if mark := citation.FindString(s.held); mark != "" {
+		s.take(len(mark))
+		return true
+	}
+	if citationBegun.MatchString(s.held) && !s.final {
+		return false
+	}
+	return s.say(len("【"))
 }
 
 // gap leaves out white space behind a marker or block at the beginning, and parts
@@ -261,7 +293,7 @@ func (s *scanner) lineStart() (taken, more bool) {
 		}
 	case 'a':
 		if s.out.line == "" && !s.out.said {
-			return s.openPlain()
+			return bare{s}.open()
 		}
 	case 'f', 't', 'c':
 		return s.openNamed()

@@ -257,6 +257,24 @@ var speechCases = []struct {
 	{"meridian 94", `[Tool Use: file_read({"path":"a"})]`, "", "", `file_read{"path":"a"}`},
 	{"JSON in a sentence", "Send {\"name\": 1} or {\"content\": null, \"age\": 2}.", "Send {\"name\": 1} or {\"content\": null, \"age\": 2}.", "", ""},
 
+	{"harmony without its tokens, a call", "analysisThey want a file.assistantcommentary to=functions.file_read json{\"path\":\"a\"}", "", "They want a file.", `file_read{"path":"a"}`},
+	{"harmony without its tokens, a preamble", "analysisThey want a file.assistantcommentaryI look.assistantfinalIt is empty.", "I look.\n\nIt is empty.", "They want a file.", ""},
+	{"a brace too few", "<tool_call>\n{\"name\": \"file_read\", \"arguments\": {\"path\": \"a\"}\n</tool_call>", "", "", `file_read{"path": "a"}`},
+	{"two braces", "<tool_call>\n{{\"name\": \"file_read\", \"arguments\": {\"path\": \"a\"}}}\n</tool_call>", "", "", `file_read{"path": "a"}`},
+	{"a name in the tag", `<tool_call name="file_read">{"path": "a"}</tool_call>`, "", "", `file_read{"path": "a"}`},
+	{"a name in the tag, with parameters", `<function_call name="file_read"><parameter name="path">a</parameter></function_call>`, "", "", `file_read{"path":"a"}`},
+	{"FunctionGemma", "<start_function_call>call:file_read{path:<escape>a, b<escape>,lines:2}<end_function_call>", "", "", `file_read{"lines":2,"path":"a, b"}`},
+	{"Llama, two", `{"name": "current_time", "parameters": {}}; {"name": "file_read", "parameters": {"path": "a"}}`, "", "", clock + ` file_read{"path": "a"}`},
+	{"a label in brackets", `[tool_call: file_read(path="a")]`, "", "", `file_read{"path":"a"}`},
+	{"Apriel", "They ask about sums.\n[BEGIN FINAL RESPONSE]\nIt is 4.\n[END FINAL RESPONSE]\n", "It is 4.\n", "They ask about sums.", ""},
+	{"a final answer in tags", "<think>a</think><final>4</final>", "4", "a", ""},
+	{"an output in tags", "<think>a</think>\n<output>\n4\n</output>", "4\n", "a", ""},
+	{"analysis in tags", "<analysis>a</analysis>b", "b", "a", ""},
+	{"a citation of OpenAI's files", "It is 4【4:0†source】, they say【12†report.pdf】.", "It is 4, they say.", "", ""},
+	{"brackets of Japanese", "【お知らせ】本日は休みです【重要】。", "【お知らせ】本日は休みです【重要】。", "", ""},
+	{"a semicolon behind JSON", `{"name": "Anna"}; {"name": "Bob"}`, `{"name": "Anna"}; {"name": "Bob"}`, "", ""},
+	{"a commentary on the analysis", "analysis and commentary: fine", "analysis and commentary: fine", "", ""},
+
 	// What cannot be called is kept back, what is no call stays.
 	{"a tool that is not there", "<tool_call>{\"name\":\"launch\",\"arguments\":{}}</tool_call>", "", "", ""},
 	{"a tool that is not there, GLM", "One moment.\n<tool_call>launch\n</tool_call>", "One moment.\n", "", ""},
@@ -381,7 +399,7 @@ func FuzzSpeech(f *testing.F) {
 		if !utf8.ValidString(whole.said) {
 			t.Errorf("%q became %q", text, whole.said)
 		}
-		if !strings.ContainsAny(text, "<[◁{`(✿") && !strings.Contains(text, "Action Input:") && !strings.Contains(text, "Final Answer:") && !strings.Contains(text, "analysis") && !strings.Contains(text, "assistant") && whole != (heard{said: strings.TrimSpace(strings.TrimLeft(text, " \t\r\n\v\f\u0085\u00a0\u200b\u2060\ufeff"))}) {
+		if !strings.ContainsAny(text, "<[◁{`(✿†") && !strings.Contains(text, "Action Input:") && !strings.Contains(text, "Final Answer:") && !strings.Contains(text, "analysis") && !strings.Contains(text, "assistant") && whole != (heard{said: strings.TrimSpace(strings.TrimLeft(text, " \t\r\n\v\f\u0085\u00a0\u200b\u2060\ufeff"))}) {
 			t.Errorf("%q became %q", text, whole)
 		}
 		if !strings.ContainsAny(text, "`~:[") && internal.MatchString(whole.said) && !strings.Contains(text, "   ") && !strings.Contains(text, "\t") {

@@ -2,7 +2,6 @@ package speech
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -52,44 +51,14 @@ func (s *scanner) openThought() {
 		s.ponder("\n\n")
 	}
 	s.thought.Reset()
-	s.mode, s.plain, s.doubtful = inThought, "", 0
+	s.mode, s.plain, s.doubtful = inThought, false, 0
 	s.seen.thinker = true
-}
-
-// openPlain begins thinking of a server that takes the tokens of channels away.
-func (s *scanner) openPlain() (taken, more bool) {
-	for _, role := range []string{"assistantfinal", "assistant\n"} {
-		if yes, maybe := begins(s.held, role); yes {
-			s.take(len(role))
-			s.out.after = true
-			return true, false
-		} else if maybe {
-			return false, true
-		}
-	}
-	for _, channel := range []string{"analysis", "assistantanalysis"} {
-		yes, maybe := begins(s.held, channel)
-		if !yes && maybe {
-			return false, true
-		} else if !yes {
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s.held[len(channel):])
-		if n == 0 || !unicode.IsUpper(r) {
-			return false, n == 0
-		}
-		s.take(len(channel))
-		s.openThought()
-		s.plain = "assistantfinal"
-		return true, false
-	}
-	return false, false
 }
 
 // think takes in thinking up to its end.
 func (s *scanner) think() bool {
-	if s.plain != "" {
-		return s.thinkPlainly()
+	if s.plain {
+		return bare{s}.think()
 	}
 	i := strings.IndexAny(s.held, "<[◁")
 	if i < 0 {
@@ -181,21 +150,4 @@ func (s *scanner) leaveThought() {
 		s.ponder(s.thought.String())
 	}
 	s.mode, s.out.after, s.out.block, s.doubtful = inText, true, true, 0
-}
-
-// thinkPlainly takes in thinking up to plain words for its end.
-func (s *scanner) thinkPlainly() bool {
-	if i := strings.Index(s.held, s.plain); i >= 0 {
-		s.thinks(i)
-		s.take(len(s.plain))
-		s.leaveThought()
-		return true
-	}
-	if n := len(s.held) - len(s.plain); n > 0 && !s.final {
-		return s.thinks(n)
-	}
-	if s.final {
-		return s.thinks(len(s.held))
-	}
-	return false
 }

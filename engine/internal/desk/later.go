@@ -1,0 +1,61 @@
+package desk
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// later keeps what takes long to find out. Who asks waits for a moment; if it takes
+// longer, they get what was found before.
+type later[T any] struct {
+	get func(context.Context) T
+
+	mu      sync.Mutex
+	found   T         // guarded by mu
+	at      time.Time // guarded by mu; when it was found
+	finding chan struct{}
+}
+
+const (
+	// fresh is how long something counts as known.
+	fresh = 15 * time.Second
+	// patience is how long a page waits, longest how long is looked.
+	patience = 120 * time.Millisecond
+	longest  = 10 * time.Second
+)
+
+func (l *later[T]) now(ctx context.Context) T {
+	l.mu.Lock()
+	if time.Since(l.at) < fresh {
+		defer l.mu.Unlock()
+		return l.found
+	}
+	if l.finding == nil {
+		l.finding = make(chan struct{})
+		go l.find(l.finding)
+	}
+	finding := l.finding
+	l.mu.Unlock()
+	wait := time.NewTimer(patience)
+	defer wait.Stop()
+	select {
+	case <-finding:
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.found
+}
+
+// find looks once, also when the page that asked is gone.
+func (l *later[T]) find(done chan struct{}) {
+	ctx, cancel := context.WithTimeout(context.Background(), longest)
+	defer cancel()
+	found := l.get(ctx)
+	l.mu.Lock()
+	l.found, l.at, l.finding = found, time.Now(), nil
+	l.mu.Unlock()
+	close(done)
+}

@@ -1,0 +1,83 @@
+package speech
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// bare reads the channels of harmony where a server took their tokens away.
+type bare struct{ *scanner }
+
+// open begins thinking of a server that takes the tokens of channels away.
+func (s bare) open() (taken, more bool) {
+	for _, role := range []string{"assistantfinal", "assistant\n"} {
+		if yes, maybe := begins(s.held, role); yes {
+			s.take(len(role))
+			s.out.after = true
+			return true, false
+		} else if maybe {
+			return false, true
+		}
+	}
+	for _, channel := range []string{"analysis", "assistantanalysis"} {
+		yes, maybe := begins(s.held, channel)
+		if !yes && maybe {
+			return false, true
+		} else if !yes {
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s.held[len(channel):])
+		if n == 0 || !unicode.IsUpper(r) {
+			return false, n == 0
+		}
+		s.take(len(channel))
+		s.openThought()
+		s.plain = true
+		return true, false
+	}
+	return false, false
+}
+
+// bareChannels begin a channel whose tokens were taken away.
+var bareChannels = []string{"assistantfinal", "assistantcommentary", "assistantanalysis"}
+
+// channel finds the next channel without its tokens in the first n bytes, in all for
+// -1. The name is empty when too little is held to tell; at is behind them where none begins.
+func (s bare) channel(n int) (at int, name string) {
+	if n < 0 {
+		n = len(s.held)
+	}
+	for at = range n {
+		for _, channel := range bareChannels {
+			yes, maybe := begins(s.held[at:], channel)
+			switch {
+			case yes:
+				return at, channel
+			case maybe && !s.final:
+				return at, ""
+			}
+		}
+	}
+	return n, ""
+}
+
+// begin begins a channel whose tokens were taken away.
+func (s bare) begin(name string) {
+	s.take(len(name))
+	if name == "assistantanalysis" {
+		s.openThought()
+		s.plain = true
+		return
+	}
+	s.leaveThought()
+}
+
+// think takes in thinking up to plain words for its end.
+func (s bare) think() bool {
+	at, name := s.channel(-1)
+	if at == 0 && name != "" {
+		s.begin(name)
+		return true
+	}
+	return s.thinks(at)
+}

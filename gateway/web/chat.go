@@ -1,0 +1,314 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"klawbot/gateway"
+)
+
+var chatPages = []page{
+	{pattern: "GET /{$}", serve: showChat},
+	{pattern: "GET /chat", serve: showChat},
+	{pattern: "GET /chat/before/{id}", serve: showChat},
+	{pattern: "GET /chat/file/{id}", serve: showFile},
+	{pattern: "GET /events", serve: events},
+	{pattern: "POST /chat/say", serve: sayInChat, upload: true},
+	{pattern: "POST /chat/stop", serve: stopInChat},
+	{pattern: "POST /chat/new", serve: newChat},
+	{pattern: "POST /chat/press", serve: pressInChat},
+}
+
+var chatTexts = texts{
+	"chat.title":     {"Chat", "Чат"},
+	"chat.empty":     {"Write a message, or try /help.", "Напишите сообщение или попробуйте /help."},
+	"chat.older":     {"Older messages", "Более ранние сообщения"},
+	"chat.newest":    {"Newest messages", "Последние сообщения"},
+	"chat.write":     {"Write a message…", "Сообщение…"},
+	"chat.message":   {"Message", "Сообщение"},
+	"chat.send":      {"Send", "Отправить"},
+	"chat.stop":      {"Stop", "Стоп"},
+	"chat.new":       {"New conversation", "Новая беседа"},
+	"chat.file":      {"Add files", "Добавить файлы"},
+	"chat.speak":     {"Record a voice message", "Записать голосовое сообщение"},
+	"chat.speaking":  {"Recording… press again to send", "Запись… нажмите ещё раз, чтобы отправить"},
+	"chat.mute":      {"The microphone isn't available.", "Микрофон недоступен."},
+	"chat.you":       {"You", "Вы"},
+	"chat.bot":       {"Bot", "Бот"},
+	"chat.lost":      {"Not connected. Trying again…", "Нет соединения. Пробую снова…"},
+	"chat.elsewhere": {"Too many open pages: this one is paused. Press a key to resume.", "Открыто слишком много страниц: эта приостановлена. Нажмите клавишу, чтобы продолжить."},
+	"chat.waiting":   {"sending…", "отправляется…"},
+	"chat.failed":    {"Not sent. Is the file too large?", "Не отправлено. Файл слишком велик?"},
+	"chat.gone":      {"This file isn't kept any more.", "Файл больше не хранится."},
+	"chat.drop":      {"Remove file", "Убрать файл"},
+	"code.copy":      {"Copy", "Копировать"},
+	"code.copied":    {"Copied", "Скопировано"},
+	"work.thinking":  {"thinking…", "думаю…"},
+	"work.tool":      {"running", "выполняю"},
+	"work.waiting":   {"waiting for you", "жду вас"},
+}
+
+// shownAtOnce is how many messages a page shows.
+const shownAtOnce = 50
+
+// chatView is what the chat shows.
+type chatView struct {
+	Messages []message
+	Rev      int64
+	// Older is the id before which older messages are, 0 for none. Past says that newer
+	// ones are not shown.
+	Older int64
+	Past  bool
+	// Key is for the next message of a browser without scripts.
+	Key       string
+	Hears     bool
+	MaxUpload int64
+}
+
+// message is a message as a template shows it.
+type message struct {
+	Message
+	// Growing says that it is not at its end.
+	Growing bool
+}
+
+// Ask reports whether it asks for a decision.
+func (m message) Ask() bool { return len(m.Buttons) > 0 }
+
+// Pending is the key with which a browser sent it.
+func (m message) Pending() string { return strings.TrimPrefix(m.Key, "said/") }
+
+func showChat(q *request) error {
+	before := q.id("id")
+	v := chatView{Past: before > 0, Key: secret(16), Hears: q.desk.Hears(), MaxUpload: q.site.config.MaxUpload}
+	if before <= 0 {
+		before = math.MaxInt64
+	}
+	older, last, err := q.desk.Before(q.r.Context(), before, shownAtOnce+1)
+	if err != nil {
+		return err
+	}
+	if len(older) > shownAtOnce {
+		older = older[:shownAtOnce]
+		v.Older = older[len(older)-1].ID
+	}
+	v.Rev = last
+	known := map[int64]bool{}
+	for _, m := range slices.Backward(older) {
+		known[m.ID] = true
+		v.Messages = append(v.Messages, message{m, false})
+	}
+	if !v.Past {
+		v.Messages = append(v.Messages, q.site.growing(known)...)
+	}
+	return q.show("chat", v)
+}
+
+// growing are the answers that grow, but for those that are kept already.
+func (s *site) growing(known map[int64]bool) (all []message) {
+	parts, _, _ := s.hub.since(0)
+	for _, id := range slices.Sorted(maps.Keys(parts)) {
+		if !known[id] {
+			all = append(all, message{ofPart(id, parts[id]), true})
+		}
+	}
+	return all
+}
+
+func ofPart(id int64, p gateway.Part) Message {
+	return Message{ID: id, Text: p.Text, ReplyTo: cmp.Or(p.ReplyTo, p.Answers), Buttons: p.Buttons, At: time.UnixMicro(id)}
+}
+
+// fragment is a message as HTML.
+func (q *request) fragment(m message) (string, error) {
+	var b bytes.Buffer
+	err := q.write(&b, "chat", "message", m)
+	return strings.TrimSpace(b.String()), err
+}
+
+// clientKey is what a browser may call a message.
+var clientKey = regexp.MustCompile(`^[0-9A-Za-z-]{8,64}$`)
+
+// spoken is what a form brings.
+type spoken struct {
+	key, text string
+	voice     bool
+	files     []File
+}
+
+func sayInChat(q *request) error {
+	said, err := q.spoken()
+	if err != nil {
+		return err
+	}
+	if !clientKey.MatchString(said.key) {
+		return errBad
+	}
+	said.text = strings.TrimSpace(strings.ReplaceAll(said.text, "\r\n", "\n"))
+	if said.text == "" && len(said.files) == 0 {
+		return q.back("/chat")
+	}
+	if len(said.files) == 0 {
+		_, err = q.site.say(q.r.Context(), q.desk, said.key, said.text, nil)
+	}
+	for i := range said.files {
+		if err == nil {
+			_, err = q.site.say(q.r.Context(), q.desk, nth(said.key, i), said.text, &said.files[i])
+		}
+		said.text = ""
+	}
+	if err != nil {
+		q.site.config.Log.Error("web message not stored", "err", err)
+		return q.sorry(http.StatusServiceUnavailable, "error.internal")
+	}
+	return q.back("/chat")
+}
+
+// nth is the key of the message for a file of a form: the first has that of the form.
+func nth(key string, i int) string {
+	if i == 0 {
+		return key
+	}
+	return fmt.Sprintf("%s/%d", key, i)
+}
+
+// spoken reads the form, and keeps its files.
+func (q *request) spoken() (s spoken, err error) {
+	parts, err := q.r.MultipartReader()
+	if err != nil { // a plain form
+		q.r.Body = http.MaxBytesReader(q.w, q.r.Body, maxForm)
+		if err := q.r.ParseForm(); err != nil {
+			return s, cmp.Or(tooLong(err), errBad)
+		}
+		return spoken{key: q.r.PostForm.Get("key"), text: q.r.PostForm.Get("text")}, nil
+	}
+	for {
+		p, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return s, nil
+		}
+		if err != nil {
+			return s, cmp.Or(tooLong(err), errBad)
+		}
+		if p.FormName() == "file" && p.FileName() != "" {
+			f, err := q.keep(p, cleanName(p.FileName()), s.voice)
+			if err != nil {
+				return s, err
+			}
+			if f.Size > 0 {
+				s.files = append(s.files, f)
+			}
+			continue
+		}
+		value, err := io.ReadAll(io.LimitReader(p, maxForm))
+		if err != nil {
+			return s, err
+		}
+		switch p.FormName() {
+		case "key":
+			s.key = string(value)
+		case "text":
+			s.text = string(value)
+		case "voice":
+			s.voice = string(value) == "1"
+		}
+	}
+}
+
+// tooLong is the error when it says that a body is too long, else nil.
+func tooLong(err error) error {
+	var long *http.MaxBytesError
+	if errors.As(err, &long) {
+		return long
+	}
+	return nil
+}
+
+func (q *request) keep(from io.Reader, name string, voice bool) (File, error) {
+	most := q.site.config.MaxUpload
+	sum, size, err := q.desk.Keep(q.r.Context(), func(w io.Writer) error {
+		n, err := io.Copy(w, io.LimitReader(from, most+1))
+		if err == nil && n > most {
+			err = &http.MaxBytesError{Limit: most}
+		}
+		return err
+	})
+	return File{Sum: sum, Name: name, Size: size, Kind: kindOf(name, voice), Voice: voice}, err
+}
+
+func newChat(q *request) error {
+	if _, err := q.site.say(q.r.Context(), q.desk, secret(16), "/new", nil); err != nil {
+		return err
+	}
+	return q.back("/chat")
+}
+
+func stopInChat(q *request) error {
+	if err := q.site.update(q.r.Context(), q.site.nextID(), kindStop, body{Text: "/stop", Time: time.Now()}); err != nil {
+		return err
+	}
+	return q.back("/chat")
+}
+
+// pressInChat presses a button that the message has.
+func pressInChat(q *request) error {
+	id, err := strconv.ParseInt(q.r.PostFormValue("message"), 10, 64)
+	if err != nil {
+		return errBad
+	}
+	m, err := q.desk.Message(q.r.Context(), id)
+	if err != nil {
+		return err
+	}
+	data := q.r.PostFormValue("data")
+	has := func(b gateway.Button) bool { return b.Data == data && data != "" }
+	if m.Gone || !slices.ContainsFunc(slices.Concat(m.Buttons...), has) {
+		return q.back("/chat") // it was pressed already
+	}
+	if err := q.site.update(q.r.Context(), q.site.nextID(), kindPress, body{Message: id, Data: data, Time: time.Now()}); err != nil {
+		return err
+	}
+	return q.back("/chat")
+}
+
+// showFile gives a file of a message. Nothing in it can run here.
+func showFile(q *request) error {
+	m, err := q.desk.Message(q.r.Context(), q.id("id"))
+	if err != nil {
+		return err
+	}
+	if m.File == nil || m.Gone {
+		return ErrNotFound
+	}
+	f, err := q.desk.Open(m.File.Sum)
+	if errors.Is(err, ErrNotFound) {
+		return q.sorry(http.StatusGone, "chat.gone")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	q.patient()
+	h := q.w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+strings.ReplaceAll(url.QueryEscape(m.File.Name), "+", "%20"))
+	kind := "application/octet-stream"
+	if m.File.Kind != "" {
+		kind = typeOf(m.File.Name)
+	}
+	h.Set("Content-Type", kind)
+	http.ServeContent(q.w, q.r, "", m.At, f)
+	return nil
+}

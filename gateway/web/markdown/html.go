@@ -1,0 +1,218 @@
+// Package markdown turns Markdown into HTML in which nothing can run: all text is
+// escaped, HTML in it is text, images are links, and links lead only to the web and to
+// mail. It is pure.
+package markdown
+
+import (
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+
+	"klawbot/gateway/telegram/markdown"
+)
+
+// maxText is how long a text may be that is read as Markdown, in bytes.
+const maxText = 256 << 10
+
+// maxDepth is how deep elements are nested; below, only the text counts.
+const maxDepth = 40
+
+// HTML is Markdown as HTML. copyWord is what the button of a block of code says.
+func HTML(md, copyWord string) string {
+	md = strings.ToValidUTF8(strings.ReplaceAll(md, "\x00", ""), "\uFFFD")
+	if len(md) > maxText || markdown.Hostile(md) {
+		return "<pre class=plain>" + html.EscapeString(md) + "</pre>"
+	}
+	w := &writer{source: []byte(md), copyWord: copyWord}
+	w.children(markdown.Parse(text.NewReader(w.source)), 0)
+	return w.out.String()
+}
+
+type writer struct {
+	source   []byte
+	out      strings.Builder
+	copyWord string
+}
+
+func (w *writer) text(s string) { w.out.WriteString(html.EscapeString(s)) }
+
+func (w *writer) children(n ast.Node, depth int) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if depth > maxDepth {
+			w.text(plain(c, w.source))
+			continue
+		}
+		w.node(c, depth+1)
+	}
+}
+
+func (w *writer) within(tag string, n ast.Node, depth int) {
+	w.out.WriteString("<" + tag + ">")
+	w.children(n, depth)
+	name, _, _ := strings.Cut(tag, " ")
+	w.out.WriteString("</" + name + ">")
+}
+
+func (w *writer) node(n ast.Node, depth int) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		// The page has h1 and h2 of its own.
+		w.within(fmt.Sprintf("h%d", min(n.Level+2, 6)), n, depth)
+	case *ast.Paragraph:
+		w.within("p", n, depth)
+	case *ast.TextBlock:
+		w.children(n, depth)
+	case *ast.Blockquote:
+		w.within("blockquote", n, depth)
+	case *ast.List:
+		w.list(n, depth)
+	case *ast.ListItem:
+		w.within("li", n, depth)
+	case *ast.FencedCodeBlock:
+		w.code(lines(n, w.source), string(n.Language(w.source)))
+	case *ast.CodeBlock:
+		w.code(lines(n, w.source), "")
+	case *ast.HTMLBlock:
+		raw := lines(n, w.source)
+		if n.HasClosure() {
+			raw += string(n.ClosureLine.Value(w.source))
+		}
+		w.out.WriteString("<p>")
+		w.text(strings.TrimSpace(raw))
+		w.out.WriteString("</p>")
+	case *ast.ThematicBreak:
+		w.out.WriteString("<hr>")
+	case *extast.Table:
+		w.out.WriteString("<div class=wide tabindex=0><table>")
+		w.children(n, depth)
+		w.out.WriteString("</table></div>")
+	case *extast.TableHeader:
+		w.within("tr", n, depth)
+	case *extast.TableRow:
+		w.within("tr", n, depth)
+	case *extast.TableCell:
+		w.cell(n, depth)
+	default:
+		w.inline(n, depth)
+	}
+}
+
+func (w *writer) list(n *ast.List, depth int) {
+	switch {
+	case !n.IsOrdered():
+		w.within("ul", n, depth)
+	case n.Start > 1:
+		w.within(fmt.Sprintf("ol start=%d", n.Start), n, depth)
+	default:
+		w.within("ol", n, depth)
+	}
+}
+
+func (w *writer) cell(n *extast.TableCell, depth int) {
+	tag := "td"
+	if _, head := n.Parent().(*extast.TableHeader); head {
+		tag = "th scope=col"
+	}
+	if n.Alignment == extast.AlignRight {
+		tag += " class=right"
+	}
+	w.within(tag, n, depth)
+}
+
+func (w *writer) inline(n ast.Node, depth int) {
+	switch n := n.(type) {
+	case *ast.Text:
+		w.text(string(n.Segment.Value(w.source)))
+		if n.SoftLineBreak() || n.HardLineBreak() {
+			w.out.WriteString("<br>") // models mean the ends of their lines
+		}
+	case *ast.String:
+		w.text(string(n.Value))
+	case *ast.CodeSpan:
+		w.out.WriteString("<code>")
+		w.text(plain(n, w.source))
+		w.out.WriteString("</code>")
+	case *ast.Emphasis:
+		if n.Level > 1 {
+			w.within("strong", n, depth)
+			return
+		}
+		w.within("em", n, depth)
+	case *extast.Strikethrough:
+		w.within("del", n, depth)
+	case *extast.TaskCheckBox:
+		if n.IsChecked {
+			w.text("☑ ")
+			return
+		}
+		w.text("☐ ")
+	case *ast.Link:
+		w.link(string(n.Destination), func() { w.children(n, depth) })
+	case *ast.Image:
+		w.link(string(n.Destination), func() {
+			w.text("🖼 ")
+			if plain(n, w.source) == "" {
+				w.text(string(n.Destination))
+			}
+			w.children(n, depth)
+		})
+	case *ast.AutoLink:
+		w.link(string(n.URL(w.source)), func() { w.text(string(n.Label(w.source))) })
+	case *ast.RawHTML:
+		for i := range n.Segments.Len() {
+			s := n.Segments.At(i)
+			w.text(string(s.Value(w.source)))
+		}
+	default:
+		w.children(n, depth)
+	}
+}
+
+// link writes a link to where nothing runs; otherwise only its text.
+func (w *writer) link(to string, label func()) {
+	u, err := url.Parse(strings.TrimSpace(to))
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "mailto" || u.Scheme != "mailto" && u.Host == "" {
+		label()
+		return
+	}
+	w.out.WriteString(`<a href="` + html.EscapeString(u.String()) + `" target=_blank rel="noopener noreferrer nofollow">`)
+	label()
+	w.out.WriteString("</a>")
+}
+
+// code is a block of code with a button that copies it.
+func (w *writer) code(text, language string) {
+	w.out.WriteString("<figure class=code><figcaption><span>")
+	w.text(language)
+	w.out.WriteString(`</span><button type=button class=copy hidden>`)
+	w.text(w.copyWord)
+	w.out.WriteString("</button></figcaption><pre tabindex=0><code>")
+	w.text(strings.TrimSuffix(text, "\n"))
+	w.out.WriteString("</code></pre></figure>")
+}
+
+func lines(n ast.Node, source []byte) string {
+	var b strings.Builder
+	for i := range n.Lines().Len() {
+		s := n.Lines().At(i)
+		b.Write(s.Value(source))
+	}
+	return b.String()
+}
+
+// plain is the text below a node.
+func plain(n ast.Node, source []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if t, ok := n.(*ast.Text); ok && entering {
+			b.Write(t.Segment.Value(source))
+		}
+		return ast.WalkContinue, nil
+	}) // the walker makes no errors
+	return b.String()
+}
