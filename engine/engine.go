@@ -143,7 +143,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	models := model.New(model.Config{Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Dir: c.Dir, Log: c.Log, Measure: meters.Measure, Open: kept.Open})
 	files := workspace.Open(c.Workspace, c.Log)
 	e.plan(models, files)
-	e.report = &report{config: c.Base, started: time.Now(), store: st, queues: e.queues, chats: e.chats, backups: e.backups, meters: meters, models: models}
+	e.report = &report{config: c.Base, started: time.Now(), store: st, queues: e.queues, chats: e.chats, backups: e.backups, meters: meters, models: models, disk: health.NewDiskUse(c.Dir, c.Workspace)}
 	seen := eyes.New(eyes.Config{Store: st, Files: kept, Models: models, Settings: c.Settings, Model: e.report.modelIn, Read: e.media.Readers.Text, Log: c.Log})
 	set, err := toolset.New(ctx, c.Base, toolset.Hooks{
 		Open: func() (*store.Store, error) { return st, nil }, Schedules: e.plans.schedules,

@@ -287,10 +287,5 @@ var english = [phraseCount]string{
 	StrangerUnwritten: "✗ config.yaml cannot be written → klawbot allow %d",
 	StrangerDecided:   "This is already decided.",
 	StatusKnocked:     "🚪 Unknown senders: %d, last %s",
-
-	ModelQuotaOwner:      "Model credit is used up. Top it up, or change the model: klawbot model",
-	ModelAuthOwner:       "API key rejected. Set another: klawbot model",
-	ModelBadRequestOwner: "The provider rejected the request. To find out why: klawbot doctor",
-	ModelThoughtOwner:    "The model used up its token limit while thinking and didn't answer. Ask for less at once, or raise maxTokens in config.yaml.",
-	FilesKept:            "Saved: %s",
+	FilesKept:         "Saved: %s",
 }

@@ -25,17 +25,8 @@ func Say(language string, p Phrase, args ...any) string {
 	return fmt.Sprintf(text, args...)
 }
 
-// forOwner are what an owner reads, who can do something about it.
-var forOwner = map[llm.ErrorKind]Phrase{
-	llm.Exhausted: ModelThoughtOwner, llm.Quota: ModelQuotaOwner, llm.Auth: ModelAuthOwner,
-	llm.BadRequest: ModelBadRequestOwner, llm.Unsupported: ModelBadRequestOwner,
-}
-
 // ModelError is the sentence that a person reads when a call of a model failed now.
-func ModelError(language string, err *llm.Error, model string, zone *time.Location, owner bool) string {
-	if p, ok := forOwner[err.Kind]; ok && owner {
-		return Say(language, p)
-	}
+func ModelError(language string, err *llm.Error, model string, zone *time.Location) string {
 	switch err.Kind {
 	case llm.RateLimit, llm.Overloaded:
 		until := Moment(language, time.Now().Add(err.RetryAfter), zone)

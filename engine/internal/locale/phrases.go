@@ -81,10 +81,6 @@ const (
 	ModelLocal
 	ModelBadRequest
 	ModelThought
-	ModelQuotaOwner
-	ModelAuthOwner
-	ModelBadRequestOwner
-	ModelThoughtOwner
 	FilesKept
 	ModelDaily
 	ModelDailyUnknown

@@ -287,10 +287,5 @@ var russian = [phraseCount]string{
 	StrangerUnwritten: "✗ config.yaml не записать → klawbot allow %d",
 	StrangerDecided:   "Это уже решено.",
 	StatusKnocked:     "🚪 Незнакомые отправители: %d, последние: %s",
-
-	ModelQuotaOwner:      "Средства на модель закончились. Пополните счёт или смените модель: klawbot model",
-	ModelAuthOwner:       "Ключ API отклонён. Задать другой: klawbot model",
-	ModelBadRequestOwner: "Провайдер отклонил запрос. Узнать причину: klawbot doctor",
-	ModelThoughtOwner:    "Модель исчерпала лимит токенов, пока думала, и не ответила. Просите меньше за раз или увеличьте maxTokens в config.yaml.",
-	FilesKept:            "Сохранено: %s",
+	FilesKept:         "Сохранено: %s",
 }

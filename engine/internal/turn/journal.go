@@ -30,7 +30,7 @@ func (j journal) Started(ctx context.Context, c tools.Call) error {
 		return fmt.Errorf("journal the start of %s: %w", c.Name, err)
 	}
 	lifecycle.CrashPoint("call.started")
-	return nil
+	return j.t.Gateway.Replicated(ctx)
 }
 
 // Finished stores the result, and what it sends, in one transaction. It is

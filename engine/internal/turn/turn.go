@@ -355,7 +355,7 @@ func (t *turn) sorry(err error) string {
 		return over.Text
 	}
 	if fail, ok := errors.AsType[*llm.Error](err); ok {
-		return locale.ModelError(t.settings.Language, fail, t.Row.Model, t.settings.Zone(), t.Owned)
+		return locale.ModelError(t.settings.Language, fail, t.Row.Model, t.settings.Zone())
 	}
 	return locale.Say(t.settings.Language, locale.Internal)
 }
