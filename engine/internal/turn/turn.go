@@ -367,7 +367,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		if t.Job != nil {
 			return "", ErrNoModel
 		}
-		return t.withoutModel(ctx)
+		return withoutModel(ctx, t)
 	}
 	if alone, err := prepare(ctx, t); alone != "" || err != nil {
 		return alone, err
@@ -401,7 +401,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 }
 
 // withoutModel is the answer of a bot that has no model. It keeps the files that came.
-func (t *turn) withoutModel(ctx context.Context) (string, error) {
+func withoutModel(ctx context.Context, t *turn) (string, error) {
 	p := locale.NoModelHere
 	if t.Owned {
 		p = locale.NoModel
