@@ -203,6 +203,7 @@ browser: header ## the tool browser on a page with a form, in a real Chromium (S
 	@for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; \
 	  echo "Chromium is missing: install one (Debian: apt-get install chromium) and run make browser again" >&2; exit 1
 	go test -race -tags=$(TAGS),browser -run '^TestBrowser' -count=1 -v ./tools/web/browser
+	go test -tags=$(TAGS),browser -run 'Chromium|Light|Keyboard|WithoutScripts|Tabs' -count=1 -v ./gateway/web
 
 documents: header ## documents of Chromium, LibreOffice and TeX, and a receipt for OCR (needs these programs)
 	go test -tags=$(TAGS),documents -run '^Test(Real|PDF|BadPDFs|Scanned|OCR)' -count=1 -v ./engine/internal/document
