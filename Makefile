@@ -135,7 +135,9 @@ test-race: header ## with the race detector what make test runs without it
 
 bench: header ## the benchmarks of doc/benchmarks.md (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
-	ASSETS=$(ASSETS) go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./engine/internal/recall ./engine/internal/picture
+	ASSETS=$(ASSETS) go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./engine/internal/recall ./engine/internal/picture ./engine/internal/document
+	@test ! -e build/speech/requirements.txt || SPEECH_DIR=$(CURDIR)/build/speech ASSETS_DIR=$(ASSETS) \
+	  go test -tags=$(TAGS),bench -run '^TestBenchSpeech$$' -count=1 -v ./engine/internal/transcribe
 
 bench-memory: header ## how well the memory finds: LOCOMO=FOLDER with conversations of LoCoMo, and notes of our own; ASSETS=FOLDER with both models (make assets)
 	@test -e $(ASSETS)/libonnxruntime.so -a -e $(ASSETS)/all-minilm-l6-v2 || { echo "$(ASSETS) lacks the models: run make assets, or give ASSETS=FOLDER"; exit 1; }

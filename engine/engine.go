@@ -138,7 +138,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	})
 	kept := media.In(c.Dir, c.Workspace, c.Log)
 	e.media = media.New(media.Config{
-		Store: st, Life: e.life, Gateway: c.Gateway, Settings: c.Settings, Files: kept, Readers: readers.New(readers.Config{Settings: c.Settings, Assets: c.Assets, HTTP: c.HTTP, Log: c.Log}), Log: c.Log,
+		Store: st, Life: e.life, Gateway: c.Gateway, Settings: c.Settings, Sees: func(ctx context.Context, chat string) bool { return e.report.sees(ctx, chat) }, Files: kept, Readers: readers.New(readers.Config{Settings: c.Settings, Assets: c.Assets, HTTP: c.HTTP, Log: c.Log}), Log: c.Log,
 	})
 	models := model.New(model.Config{Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Dir: c.Dir, Log: c.Log, Measure: meters.Measure, Open: kept.Open})
 	files := workspace.Open(c.Workspace, c.Log)

@@ -118,6 +118,13 @@ func (r *report) modelIn(ctx context.Context, chat string) (string, settings.Mod
 	return r.config.Settings().Models.For(chosen)
 }
 
+// sees reports whether the model of a chat sees pictures, or may.
+func (r *report) sees(ctx context.Context, chat string) bool {
+	name, m := r.modelIn(ctx, chat)
+	yes, known := r.models.Sees(ctx, model.Candidate{Name: name, Model: m})
+	return name != "" && (yes || !known)
+}
+
 // session returns the current session of an address.
 func (r *report) session(ctx context.Context, a gateway.Address) (s store.Session, err error) {
 	err = r.store.Read(ctx, func(tx *store.Tx) (err error) {

@@ -81,16 +81,16 @@ func (t *turn) keepArtifacts(r tools.Result) {
 // files are the parts of the turn's artifacts. One that is gone, as after a
 // backup was restored, is left out.
 func (t *turn) files() []gateway.Part {
-	var parts []gateway.Part
+	var files []*gateway.Document
 	for _, a := range t.artifacts {
 		d, err := outbox.Document(a.Name, a.MIME, a.Path)
 		if err != nil {
 			t.Log.Warn("file not sent", "err", err)
 			continue
 		}
-		parts = append(parts, gateway.Part{Document: d})
+		files = append(files, d)
 	}
-	return parts
+	return outbox.Albums(files)
 }
 
 // inDoubt reports whether it would be unknown, after a crash, if a call has
