@@ -63,7 +63,7 @@ IMAGE ?= klawbot
 LOCOMO ?=
 ASSETS ?= $(CURDIR)/build/assets
 
-.PHONY: chat build test check test-rest test-long test-race bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser documents speech assets lint vulncheck libraries docker docker-local release release-test pictures header clean help
+.PHONY: chat build test check test-rest test-long test-race bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults standby-test rehearse mutants races sandbox oracle interop sdk peers browser documents speech assets lint vulncheck libraries docker docker-local release release-test pictures header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --once --patience 3s || true
@@ -135,7 +135,9 @@ test-race: header ## with the race detector what make test runs without it
 
 bench: header ## the benchmarks of doc/benchmarks.md (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
-	ASSETS=$(ASSETS) go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./engine/internal/recall ./engine/internal/picture
+	ASSETS=$(ASSETS) go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./engine/internal/recall ./engine/internal/picture ./engine/internal/document
+	@test ! -e build/speech/requirements.txt || SPEECH_DIR=$(CURDIR)/build/speech ASSETS_DIR=$(ASSETS) \
+	  go test -tags=$(TAGS),bench -run '^TestBenchSpeech$$' -count=1 -v ./engine/internal/transcribe
 
 bench-memory: header ## how well the memory finds: LOCOMO=FOLDER with conversations of LoCoMo, and notes of our own; ASSETS=FOLDER with both models (make assets)
 	@test -e $(ASSETS)/libonnxruntime.so -a -e $(ASSETS)/all-minilm-l6-v2 || { echo "$(ASSETS) lacks the models: run make assets, or give ASSETS=FOLDER"; exit 1; }
@@ -143,6 +145,11 @@ bench-memory: header ## how well the memory finds: LOCOMO=FOLDER with conversati
 
 soak: header ## kill -9 a working bot at random moments, KILLS times or for MINUTES; FAULTS=n calls fail meanwhile
 	KILLS=$(KILLS) MINUTES=$(MINUTES) FAULTS=$(FAULTS) go test -tags=$(TAGS),soak -run '^TestSoak(OfRuns)?$$' -count=1 -v -timeout 0 ./cmd/klawbot
+
+standby-test: KILLS := $(if $(filter command line environment,$(origin KILLS)),$(KILLS),5)
+standby-test: header build/standby/requirements.txt build/standby/bin/gofakes3 ## kill the host that runs the bot, KILLS times: the other one takes over (needs pip)
+	PATH=$(CURDIR)/build/standby/bin:$$PATH KILLS=$(KILLS) \
+	  go test -tags=$(TAGS),soak -run '^TestStandby' -count=1 -v -timeout 0 ./cmd/klawbot
 
 load: header ## RATE messages a second for MINUTES, FAULTPERCENT of all calls fail: what the process needs must not grow
 	MINUTES=$(MINUTES) RATE=$(RATE) FAULTPERCENT=$(FAULTPERCENT) go test -tags=$(TAGS),soak -run '^TestLoad$$' -count=1 -v -timeout 0 ./cmd/klawbot
@@ -199,11 +206,11 @@ peers: header build/peers/requirements.txt ## our client and our bot against a r
 	LLAMA_DIR=$(CURDIR)/build/peers \
 	  go test -tags=$(TAGS),peers -run '^TestPeer' -count=1 -p 1 -v ./engine/internal/llm/openai ./engine/internal/llm/anthropic ./engine/probe ./cmd/klawbot
 
-browser: header ## the tool browser on a page with a form, in a real Chromium (SCREENSHOT=file keeps the picture)
+browser: header ## the tool browser and the web page, in a real Chromium (SCREENSHOT=file and KLAWBOT_SHOTS=folder keep pictures)
 	@for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; \
 	  echo "Chromium is missing: install one (Debian: apt-get install chromium) and run make browser again" >&2; exit 1
 	go test -race -tags=$(TAGS),browser -run '^TestBrowser' -count=1 -v ./tools/web/browser
-	go test -tags=$(TAGS),browser -run 'Chromium|Light|Keyboard|WithoutScripts|Tabs' -count=1 -v ./gateway/web
+	go test -tags=$(TAGS),browser -count=1 ./gateway/web ./engine/internal/desk
 
 documents: header ## documents of Chromium, LibreOffice and TeX, and a receipt for OCR (needs these programs)
 	go test -tags=$(TAGS),documents -run '^Test(Real|PDF|BadPDFs|Scanned|OCR)' -count=1 -v ./engine/internal/document
@@ -239,6 +246,15 @@ build/embed/requirements.txt: engine/internal/embed/testdata/oracle/requirements
 	python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
 	  --no-deps --require-hashes --target build/embed --requirement $<
 	@cp $< $@
+
+build/standby/requirements.txt: cmd/klawbot/testdata/standby/requirements.txt
+	rm -rf build/standby
+	python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
+	  --no-deps --require-hashes --target build/standby --requirement $<
+	@cp $< $@
+
+build/standby/bin/gofakes3: build/standby/requirements.txt
+	GOFLAGS= GOBIN=$(CURDIR)/build/standby/bin go install github.com/johannesboyne/gofakes3/cmd/gofakes3@v1.2.0
 
 build/peers/requirements.txt: internal/llamatest/requirements.txt
 	rm -rf build/peers

@@ -138,12 +138,12 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	})
 	kept := media.In(c.Dir, c.Workspace, c.Log)
 	e.media = media.New(media.Config{
-		Store: st, Life: e.life, Gateway: c.Gateway, Settings: c.Settings, Files: kept, Readers: readers.New(readers.Config{Settings: c.Settings, Assets: c.Assets, HTTP: c.HTTP, Log: c.Log}), Log: c.Log,
+		Store: st, Life: e.life, Gateway: c.Gateway, Settings: c.Settings, Sees: func(ctx context.Context, chat string) bool { return e.report.sees(ctx, chat) }, Files: kept, Readers: readers.New(readers.Config{Settings: c.Settings, Assets: c.Assets, HTTP: c.HTTP, Log: c.Log}), Log: c.Log,
 	})
 	models := model.New(model.Config{Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Dir: c.Dir, Log: c.Log, Measure: meters.Measure, Open: kept.Open})
 	files := workspace.Open(c.Workspace, c.Log)
 	e.plan(models, files)
-	e.report = &report{config: c.Base, started: time.Now(), store: st, queues: e.queues, chats: e.chats, backups: e.backups, meters: meters, models: models}
+	e.report = &report{config: c.Base, started: time.Now(), store: st, queues: e.queues, chats: e.chats, backups: e.backups, meters: meters, models: models, disk: health.NewDiskUse(c.Dir, c.Workspace)}
 	seen := eyes.New(eyes.Config{Store: st, Files: kept, Models: models, Settings: c.Settings, Model: e.report.modelIn, Read: e.media.Readers.Text, Log: c.Log})
 	set, err := toolset.New(ctx, c.Base, toolset.Hooks{
 		Open: func() (*store.Store, error) { return st, nil }, Schedules: e.plans.schedules,

@@ -35,6 +35,7 @@ type report struct {
 	memory  *recall.Memory
 	set     *toolset.Set
 	prompts *prompt.Builder
+	disk    *health.DiskUse
 }
 
 // Status reports how the bot is doing.
@@ -53,7 +54,7 @@ func (r *report) status(ctx context.Context) (health.Status, error) {
 	name, _ := r.config.Settings().Models.For("")
 	s := health.Status{
 		Version: r.config.Version, Uptime: time.Since(r.started), Channels: r.config.Gateway.Health(), Model: name,
-		Backup: r.backups.Report(),
+		Backup: r.backups.Report(), Disk: r.disk.Now(),
 	}
 	s.Running, _ = r.queues.Count()
 	p := r.prompts.Last()
@@ -115,6 +116,13 @@ func (r *report) modelIn(ctx context.Context, chat string) (string, settings.Mod
 		}
 	}
 	return r.config.Settings().Models.For(chosen)
+}
+
+// sees reports whether the model of a chat sees pictures, or may.
+func (r *report) sees(ctx context.Context, chat string) bool {
+	name, m := r.modelIn(ctx, chat)
+	yes, known := r.models.Sees(ctx, model.Candidate{Name: name, Model: m})
+	return name != "" && (yes || !known)
 }
 
 // session returns the current session of an address.

@@ -37,6 +37,17 @@ const (
 // Spoken reports whether the document is a text that is spoken.
 func (d *Document) Spoken() bool { return d.As == AsVoice && d.Content != "" }
 
+// MaxAlbum is how many files an album holds.
+const MaxAlbum = 10
+
+// Files are the files that a part carries.
+func (p Part) Files() []*Document {
+	if p.Document != nil {
+		return []*Document{p.Document}
+	}
+	return p.Album
+}
+
 // MaxDocument is the longest Document.Content, in bytes.
 const MaxDocument = 1 << 20
 

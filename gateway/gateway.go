@@ -135,6 +135,9 @@ type Config struct {
 	// Redact holds the known secrets, which no message shows. Nil: only what has
 	// the shape of one is kept back.
 	Redact *redact.Set
+	// Replicated returns when another host could continue from what was stored so far;
+	// see Gateway.Replicated. Nil: there is none.
+	Replicated func(context.Context) error
 	// Log is required.
 	Log *slog.Logger
 }
@@ -148,12 +151,13 @@ type Gateway struct {
 	moves     moves
 	unknown   unknownSenders
 	secrets   *redact.Set
+	durable   func(context.Context) error
 	log       *slog.Logger
 }
 
 // New checks the configuration and returns a Gateway that is ready.
 func New(c Config) (*Gateway, error) {
-	g := &Gateway{channels: c.Channels, byName: map[string]Channel{}, whitelist: c.Whitelist, migrated: c.Migrated, secrets: cmp.Or(c.Redact, new(redact.Set)), log: c.Log}
+	g := &Gateway{channels: c.Channels, byName: map[string]Channel{}, whitelist: c.Whitelist, migrated: c.Migrated, secrets: cmp.Or(c.Redact, new(redact.Set)), durable: c.Replicated, log: c.Log}
 	g.unknown = unknownSenders{log: c.Log, last: map[ChatID]time.Time{}, knocks: map[ChatID]*knocking{}, counts: map[string]*atomic.Int64{}}
 	for _, ch := range c.Channels {
 		if g.byName[ch.Name()] != nil {
@@ -183,7 +187,10 @@ func (g *Gateway) Serve(ctx context.Context, h Handler) error {
 				if keeper, ok := h.(Doorkeeper); ok && len(knocks) > 0 {
 					keeper.Knocked(ctx, knocks)
 				}
-				return h.Accept(ctx, kept)
+				if err := h.Accept(ctx, kept); err != nil || len(kept) == 0 {
+					return err
+				}
+				return g.Replicated(ctx)
 			})
 			if err == nil || ctx.Err() != nil {
 				return nil
@@ -333,11 +340,24 @@ func (g *Gateway) Pace(ctx context.Context, to Address) error {
 // SendWithin is how long one call to a messenger may take.
 const SendWithin = 30 * time.Second
 
+// Replicated is called between storing something and its effect outside. Where a second
+// host stands by, it returns when that host could continue from there, or an error when
+// that host may have taken over: then the effect must not happen.
+func (g *Gateway) Replicated(ctx context.Context) error {
+	if g.durable == nil {
+		return nil
+	}
+	return g.durable(ctx)
+}
+
 // Send delivers one part to a listed chat and returns the new message's id.
 func (g *Gateway) Send(ctx context.Context, to Address, p Part) (int64, error) {
 	ch, err := g.out(to)
 	if err != nil {
 		return 0, err
+	}
+	if err := g.Replicated(ctx); err != nil {
+		return 0, &SendError{Kind: Retry, Err: err}
 	}
 	return ch.Send(ctx, to, g.masked(p))
 }

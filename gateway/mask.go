@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -76,12 +77,20 @@ func maskedAround(secrets *redact.Set, p Part) Part {
 		}
 	}
 	p.Buttons = buttons
-	if d := p.Document; d != nil {
-		clean := *d
-		clean.Name, clean.Content = secrets.Text(d.Name), secrets.Text(d.Content)
-		p.Document = &clean
+	if p.Document != nil {
+		p.Document = maskedFile(secrets, p.Document)
+	}
+	p.Album = slices.Clone(p.Album)
+	for i, d := range p.Album {
+		p.Album[i] = maskedFile(secrets, d)
 	}
 	return p
+}
+
+func maskedFile(secrets *redact.Set, d *Document) *Document {
+	clean := *d
+	clean.Name, clean.Content = secrets.Text(d.Name), secrets.Text(d.Content)
+	return &clean
 }
 
 // edit replaces a range of bytes of a text.

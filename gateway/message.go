@@ -221,6 +221,8 @@ type Part struct {
 	Buttons [][]Button `json:"buttons,omitempty"`
 	// Document is a file that the part carries; Text is then its caption.
 	Document *Document `json:"document,omitempty"`
+	// Album are 2 to MaxAlbum files that are sent as one, in place of Document.
+	Album []*Document `json:"album,omitempty"`
 	// Last marks the end of the answer to what was asked.
 	Last bool `json:"last,omitempty"`
 	// Failed says that the answer is an excuse: what was asked failed.

@@ -29,11 +29,10 @@ const (
 // stored: the call's folder goes, and a file of the workspace may change.
 func (e *Executor) keepFiles(c Call, r Result) Result {
 	for _, m := range r.Outgoing {
-		if m.File == nil {
-			continue
-		}
-		if err := e.keepFile(m.File); err != nil {
-			return e.unsent(r, m.File.Name, err)
+		for _, f := range m.Files() {
+			if err := e.keepFile(f); err != nil {
+				return e.unsent(r, f.Name, err)
+			}
 		}
 	}
 	return e.artifacts(c, r)
@@ -42,8 +41,8 @@ func (e *Executor) keepFiles(c Call, r Result) Result {
 // unsent is the result of a call whose file could not be kept: it sends nothing.
 func (e *Executor) unsent(r Result, name string, err error) Result {
 	for _, m := range r.Outgoing {
-		if m.File != nil {
-			m.File.Content.Close() // nothing was written
+		for _, f := range m.Files() {
+			f.Content.Close() // nothing was written
 		}
 	}
 	r.Success, r.Outgoing, r.ErrorKind = false, nil, Execution

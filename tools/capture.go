@@ -36,13 +36,22 @@ func (p capture) result(c Call, r Result) Result {
 	}
 	r.Outgoing = slices.Clone(r.Outgoing)
 	for i := range r.Outgoing {
-		r.Outgoing[i].Text = p.clean(r.Outgoing[i].Text)
-		if f := r.Outgoing[i].File; f != nil {
-			r.Outgoing[i].File = &File{Name: FileName(p.clean(f.Name)), Content: f.Content, Voice: f.Voice}
+		m := &r.Outgoing[i]
+		m.Text, m.Album = p.clean(m.Text), slices.Clone(m.Album)
+		if m.File != nil {
+			m.File = p.file(m.File)
+		}
+		for i := range m.Album {
+			m.Album[i] = p.file(m.Album[i])
 		}
 	}
 	r.Error = clip.Middle(r.Error, p.limit())
 	return p.cut(c, r)
+}
+
+// file is a file with a name that is fit to be shown.
+func (p capture) file(f *File) *File {
+	return &File{Name: FileName(p.clean(f.Name)), Content: f.Content, Voice: f.Voice, As: f.As}
 }
 
 // clean takes secrets, broken UTF-8 and NUL out of text. Some servers of models refuse a

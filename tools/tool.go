@@ -305,7 +305,17 @@ type Outgoing struct {
 	Thread int64
 	Text   string
 	// File, if not nil, is a file with the message; Text is its caption then, perhaps empty.
-	File *File
+	// Album are several files that are sent as one, in place of File.
+	File  *File
+	Album []*File
+}
+
+// Files are the files of the message.
+func (o Outgoing) Files() []*File {
+	if o.File != nil {
+		return []*File{o.File}
+	}
+	return o.Album
 }
 
 // File is a file on its way to a chat.
@@ -315,6 +325,8 @@ type File struct {
 	Content io.ReadCloser
 	// Voice, if not 0, is how long it is as a voice message.
 	Voice time.Duration
+	// As is "file" or "voice" for a file that is shown so, whatever it holds.
+	As string
 	// MIME and Path are the type and place of the copy. The Executor fills them in.
 	MIME, Path string
 }

@@ -113,13 +113,19 @@ func (s *syncBuffer) String() string {
 // which becomes klawbot by its name (testscript.Main).
 func (r *rig) start(binary string, env ...string) *process {
 	r.t.Helper()
+	return r.startAs([]string{"run"}, binary, env...)
+}
+
+// startAs is start for another command than run.
+func (r *rig) startAs(command []string, binary string, env ...string) *process {
+	r.t.Helper()
 	b := &process{exited: make(chan struct{}), log: &syncBuffer{}}
 	name := binary
 	if binary == "" {
 		binary, name = os.Args[0], "klawbot"
 	}
 	b.cmd = exec.Command(binary)
-	b.cmd.Args = []string{name, "run", "--config", r.config}
+	b.cmd.Args = append(append([]string{name}, command...), "--config", r.config)
 	b.cmd.Env = append(os.Environ(), env...)
 	b.cmd.Stdout, b.cmd.Stderr = b.log, b.log
 	if err := b.cmd.Start(); err != nil {

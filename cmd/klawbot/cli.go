@@ -186,7 +186,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&a.configFlag, "config", "", "config `file` (default: $KLAWBOT_CONFIG, $KLAWBOT_HOME, $XDG_CONFIG_HOME/klawbot, here)")
 	root.PersistentFlags().StringVar(&a.dataFlag, "data", "", "data `directory` (default: dataDir, $KLAWBOT_HOME, $XDG_DATA_HOME/klawbot)")
 	root.AddCommand(
-		initCommand(a), modelCommand(a), telegramCommand(a), runCommand(a), chatCommand(a), webCommand(a), demoCommand(a),
+		initCommand(a), modelCommand(a), telegramCommand(a), runCommand(a), standbyCommand(a), chatCommand(a), webCommand(a), demoCommand(a),
 		allowCommand(a), denyCommand(a), allowedCommand(a),
 		statusCommand(a), healthCommand(a), doctorCommand(a), sessionsCommand(a), memoryCommand(a), scheduleCommand(a), logsCommand(a), toolsCommand(a), policyCommand(a), screenCommand(a), mcpCommand(a),
 		backupCommand(a), restoreCommand(a), reindexCommand(a), exportCommand(a), importCommand(a), undoCommand(a), skillsCommand(a), assetsCommand(a), versionCommand(a),

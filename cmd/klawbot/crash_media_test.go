@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
@@ -89,6 +90,50 @@ func killWithFiles(t *testing.T, point string, heard int64) {
 	}
 	if text, err := os.ReadFile(filepath.Join(r.workspace(), "inbox", "telegram_11", "list.csv")); err != nil || string(text) != "what,how many\nmilk,2\n" {
 		t.Errorf("the copy holds %q, %v", text, err)
+	}
+}
+
+// TestFileJoins: a document that comes while the model is silent joins the turn: it is
+// downloaded once and answered once, together with the question before it, also when the
+// bot is killed at that moment.
+func TestFileJoins(t *testing.T) {
+	for _, point := range []string{"none", "turn.joined", "media.fetched", "media.read"} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			const chat = 11
+			r := newRig(t, "off", chat)
+			r.edit("debounceMs: 0", "debounceMs: 300")
+			r.model.Respond(func(q modeltest.Request) modeltest.Reply {
+				var all string
+				for _, m := range q.Messages {
+					all += m.Text()
+				}
+				return modeltest.Reply{Text: fmt.Sprint("both: ", strings.Contains(all, "how much milk?") && strings.Contains(all, "milk,2")), Delay: time.Second}
+			})
+			b := r.start("", "KLAWBOT_CRASH="+point)
+			r.telegram.User(chat).Send("how much milk?")
+			for len(r.model.Completions()) == 0 {
+				<-time.After(10 * time.Millisecond)
+			}
+			list := r.telegram.AddFile(telegramtest.File{Name: "list.csv", Data: []byte("what,how many\nmilk,2\n")})
+			r.telegram.User(chat).Post(telegramtest.Draft{Document: list})
+			if point != "none" {
+				<-b.exited
+				b = r.start("")
+			}
+			r.wait(b, "the answer", func(v telegramtest.State) bool {
+				return strings.Contains(v.Transcript(chat), "both: ") && v.Pending() == 0
+			})
+			if code := b.stop(); code != 0 {
+				t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
+			}
+			if got := r.telegram.Transcript(chat); strings.Count(got, "both: true") != 1 || strings.Contains(got, "both: false") {
+				t.Errorf("the chat shows %s", got)
+			}
+			if n := r.telegram.Count(telegramtest.Downloads); n != 1 {
+				t.Errorf("%d downloads, want 1", n)
+			}
+		})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -100,6 +101,7 @@ func TestHealthAndMetricsPages(t *testing.T) {
 			t.Errorf("/metrics lacks %q", want)
 		}
 	}
+	checkDashboard(t, body)
 	for _, secret := range []string{"telegram_11", canaryKey, r.telegram.Token()} {
 		if strings.Contains(body, secret) {
 			t.Errorf("/metrics holds %s", secret)
@@ -110,6 +112,44 @@ func TestHealthAndMetricsPages(t *testing.T) {
 	}
 	if code := b.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// checkDashboard checks that Grafana's example shows metrics and labels that exist.
+func checkDashboard(t *testing.T, page string) {
+	t.Helper()
+	text, err := os.ReadFile("../../doc/grafana.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var board struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr, LegendFormat string }
+		}
+	}
+	if err := json.Unmarshal(text, &board); err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, p := range board.Panels {
+		for _, target := range p.Targets {
+			for _, m := range regexp.MustCompile(`([a-z_]+)\{job="\$job"\}`).FindAllStringSubmatch(target.Expr, -1) {
+				shown++
+				lines := regexp.MustCompile(`(?m)^`+m[1]+`[ {].*$`).FindAllString(page, -1)
+				if len(lines) == 0 {
+					t.Errorf("%q shows %s, which /metrics lacks", p.Title, m[1])
+				}
+				for _, label := range regexp.MustCompile(`\{\{(\w+)\}\}`).FindAllStringSubmatch(target.LegendFormat, -1) {
+					if !strings.Contains(strings.Join(lines, "\n"), label[1]+`="`) {
+						t.Errorf("%q names %s, which %s lacks", p.Title, label[1], m[1])
+					}
+				}
+			}
+		}
+	}
+	if shown < 20 {
+		t.Errorf("the dashboard shows only %d metrics", shown)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -158,6 +159,58 @@ func takesLine(args []string) error {
 		return nil // the command alone, as texts name it
 	}
 	return cmd.ValidateArgs(cmd.Flags().Args())
+}
+
+var (
+	errorCell = regexp.MustCompile("(?m)^\\| (`[^|]+`(?:[^|]*)) \\|")
+	// outside are errors of Telegram, the shell and the C library.
+	outside = []string{"401 Unauthorized", "409 Conflict", "GLIBC_2.34 not found", "klawbot: command not found"}
+)
+
+// TestTroubleshootingQuotesRealErrors wants every error that the page explains to be one
+// that the program or install.sh prints.
+func TestTroubleshootingQuotesRealErrors(t *testing.T) {
+	source := sourceText(t)
+	checked := 0
+	for _, cell := range errorCell.FindAllStringSubmatch(page(t, "troubleshooting.md"), -1) {
+		for _, span := range codeSpan.FindAllStringSubmatch(cell[1], -1) {
+			if slices.Contains(outside, span[1]) {
+				continue
+			}
+			for _, part := range strings.Split(span[1], "…") {
+				part = strings.Trim(part, " ;")
+				checked++
+				if !strings.Contains(source, part) {
+					t.Errorf("nothing prints %q", part)
+				}
+			}
+		}
+	}
+	if checked < 20 {
+		t.Errorf("only %d errors were found", checked)
+	}
+}
+
+// sourceText is the source of the program, without tests, and install.sh. Where a text
+// is made of values, %s and $to stand for the value.
+func sourceText(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	root := filepath.Join("..", "..")
+	for _, dir := range []string{"cmd", "engine", "gateway", "internal", "tools", "whitelist", "packaging"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(name string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || strings.HasSuffix(name, "_test.go") || filepath.Ext(name) != ".go" && filepath.Ext(name) != ".sh" {
+				return err
+			}
+			text, err := os.ReadFile(name)
+			all.Write(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return strings.NewReplacer("$to", "/usr/local/bin", "$1", "SHA256SUMS").Replace(all.String())
 }
 
 // TestUnitIsTheManuals: the unit of the package is the one that the manual shows.

@@ -54,6 +54,10 @@ func sendFile(ts *testscript.TestScript, neg bool, args []string) {
 		d.Forward, rest = "Mallory", rest[1:]
 		d.Text = strings.Join(rest[2:], " ")
 	}
+	if rest[0] == "long" {
+		d.Seconds, rest = 3*60*60, rest[1:]
+		d.Text = strings.Join(rest[2:], " ")
+	}
 	if rest[0] == "voice" {
 		d.MIME = "audio/ogg"
 	}

@@ -47,7 +47,8 @@ func TestMain(m *testing.M) {
 //	lookfor REGEXP FILE    wait until the file matches
 //	waitstatus REGEXP      wait until klawbot status matches
 //	attach USER [CHAT] KIND FILE [TEXT]   a person sends a file: document, photo, voice, audio, sticker.
-//	                       A FILE like 30x20.png is drawn when it is not there
+//	                       A FILE like 30x20.png is drawn when it is not there. forward before KIND: somebody
+//	                       else made it; long: it lasts 3 hours
 //	album USER [CHAT] FILE... TEXT   a person sends photos as one album, with TEXT below the second
 //	seen REGEXP            the last request to the model matches, pictures as "<black 30x20>"
 //	called METHOD N        wait until Telegram's method was called N times; "file" is a download
@@ -55,6 +56,7 @@ func TestMain(m *testing.M) {
 //	ears TEXT              start a server at $EARS_URL that hears the text in every recording
 //	mouth FILE             a server at $MOUTH_URL speaks from now on, and writes the text to FILE; none: it fails
 //	forbidvoice USER       a person takes no voice messages
+//	chatpage CHAT FILE     write the chat as a page, as a phone would show it
 //	needs WHAT...          it does not run where a program or a sandbox is missing
 //	untilheard CHAT TEXT REGEXP   say the text until the bot answers
 //
@@ -69,7 +71,7 @@ func TestScripts(t *testing.T) {
 			"say": say, "expect": expect, "silent": silent, "reply": modelReply, "call": modelCall,
 			"asked": asked, "lookfor": lookFor, "waitstatus": waitStatus, "untilheard": untilHeard, "migrate": migrate,
 			"press": press, "needs": needsProgram, "attach": sendFile, "album": sendAlbum, "seen": seen, "called": called, "refuse": refuse, "ears": startEars,
-			"mouth": startMouth, "forbidvoice": forbidVoice,
+			"mouth": startMouth, "forbidvoice": forbidVoice, "chatpage": showChat,
 		},
 	})
 }

@@ -110,6 +110,7 @@ func (a *app) printStatus(r bot.Report) error {
 		r.Usage.Text("en"),
 		fmt.Sprintf("turns running: %d, messages waiting: %s in, %s out", r.Running, queueText(r.Inbox), queueText(r.Outbox)),
 		fmt.Sprintf("database: %s, %.1f MB", terminal.Joined(r.Database.State, r.Database.Fault), float64(r.Database.Bytes)/1e6),
+		"disk: "+diskText(r.Disk),
 		"last backup: "+backupText(r.Backup))
 	if r.Config.Fault != "" {
 		lines = append(lines, "config.yaml is invalid; using the last valid one:", r.Config.Fault)
@@ -131,6 +132,16 @@ func queueText(q health.Queue) string {
 		return fmt.Sprint(q.Waiting)
 	}
 	return fmt.Sprintf("%d (oldest: %s)", q.Waiting, ago(q.Oldest))
+}
+
+func diskText(d health.Disk) string {
+	var parts []string
+	for _, p := range d.Parts {
+		if p.Bytes > 0 {
+			parts = append(parts, fmt.Sprintf("%s %.1f MB", p.Part, float64(p.Bytes)/1e6))
+		}
+	}
+	return fmt.Sprintf("%s; %.1f GB free", strings.Join(parts, ", "), float64(d.Free)/1e9)
 }
 
 func backupText(b health.Backup) string {

@@ -45,6 +45,7 @@ type Status struct {
 	Usage    UsageToday `json:"usage_today,omitzero"`
 	Database Database   `json:"database"`
 	Backup   Backup     `json:"backup"`
+	Disk     Disk       `json:"disk,omitzero"`
 	// Request is the last request to a model, by its parts; Local are the models that run
 	// on this machine.
 	Request Request      `json:"last_request,omitzero"`
@@ -147,6 +148,7 @@ func StatusOf(ctx context.Context, c toolset.Config) (Status, error) {
 			return s, err
 		}
 	}
+	s.Disk = NewDiskUse(c.Dir, c.Workspace).Now()
 	s.Backup, err = LastBackup(c.Dir)
 	return s, err
 }

@@ -178,15 +178,15 @@ func refusalOf(p gateway.Part) string {
 // shown is what a terminal shows of a part: of a file its name, its size and, if
 // it has one, where it lies. A terminal is on the bot's own machine.
 func shown(p gateway.Part) string {
-	d := p.Document
-	if d == nil {
-		return p.Text
+	text := p.Text
+	for _, d := range p.Files() {
+		about := fmt.Sprintf("file %s, %d bytes", d.Name, len(d.Content))
+		if d.Sum != "" {
+			about = fmt.Sprintf("file %s, %d bytes: %s", d.Name, d.Size, d.Path)
+		}
+		text = strings.TrimSpace(text + "\n[" + about + "]")
 	}
-	about := fmt.Sprintf("file %s, %d bytes", d.Name, len(d.Content))
-	if d.Sum != "" {
-		about = fmt.Sprintf("file %s, %d bytes: %s", d.Name, d.Size, d.Path)
-	}
-	return strings.TrimSpace(p.Text + "\n[" + about + "]")
+	return text
 }
 
 // Delete takes a message back. Without a terminal there is nothing to take back.

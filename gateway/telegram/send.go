@@ -51,8 +51,11 @@ func (c *Channel) Send(ctx context.Context, to gateway.Address, p gateway.Part) 
 }
 
 func (c *Channel) sendPart(ctx context.Context, to gateway.Address, p gateway.Part) (*models.Message, error) {
-	if p.Document != nil {
+	switch {
+	case p.Document != nil:
 		return c.sendFile(ctx, to, p)
+	case len(p.Album) > 0:
+		return c.sendAlbum(ctx, to, p)
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -96,10 +96,13 @@ func (c *Channel) upload(ctx context.Context, to gateway.Address, p gateway.Part
 	case "photo":
 		method = "sendPhoto"
 	case "voice":
-		method, f["duration"] = "sendVoice", int64(p.Document.Seconds)
+		method = "sendVoice"
+		if p.Document.Seconds > 0 {
+			f["duration"] = int64(p.Document.Seconds)
+		}
 	}
 	sent := new(models.Message)
-	return sent, c.send.upload(ctx, method, f, u, sent)
+	return sent, c.send.upload(ctx, method, f, []upload{u}, sent)
 }
 
 // fields are the parameters of a part with a file.
@@ -123,9 +126,9 @@ func fields(to gateway.Address, p gateway.Part) map[string]any {
 	return f
 }
 
-// upload posts parameters and a file as a form.
-func (a *api) upload(ctx context.Context, method string, fields map[string]any, u upload, result any) error {
-	head, kind, tail, err := form(fields, u)
+// upload posts parameters and files as a form.
+func (a *api) upload(ctx context.Context, method string, fields map[string]any, files []upload, result any) error {
+	heads, kind, tail, err := form(fields, files)
 	if err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
@@ -134,9 +137,16 @@ func (a *api) upload(ctx context.Context, method string, fields map[string]any, 
 		return a.redact.Error(fmt.Errorf("%s: %w", method, err))
 	}
 	r.Header.Set("Content-Type", kind)
-	r.ContentLength = int64(len(head)) + u.size + int64(len(tail))
+	r.ContentLength = int64(len(tail))
+	for i, u := range files {
+		r.ContentLength += int64(len(heads[i])) + u.size
+	}
 	r.GetBody = func() (io.ReadCloser, error) {
-		return io.NopCloser(io.MultiReader(bytes.NewReader(head), io.NewSectionReader(u.body, 0, u.size), strings.NewReader(tail))), nil
+		var all []io.Reader
+		for i, u := range files {
+			all = append(all, bytes.NewReader(heads[i]), io.NewSectionReader(u.body, 0, u.size))
+		}
+		return io.NopCloser(io.MultiReader(append(all, strings.NewReader(tail))...)), nil
 	}
 	if r.Body, err = r.GetBody(); err != nil {
 		return err
@@ -144,8 +154,8 @@ func (a *api) upload(ctx context.Context, method string, fields map[string]any, 
 	return a.result(r, method, result)
 }
 
-// form is what stands before and after the file in the body of a request.
-func form(fields map[string]any, u upload) (head []byte, kind, tail string, err error) {
+// form is what stands before each file in the body of a request, and after the last.
+func form(fields map[string]any, files []upload) (heads [][]byte, kind, tail string, err error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	for name, v := range fields {
@@ -157,13 +167,17 @@ func form(fields map[string]any, u upload) (head []byte, kind, tail string, err 
 			return nil, "", "", err
 		}
 	}
-	header := textproto.MIMEHeader{}
-	header.Set("Content-Disposition", multipart.FileContentDisposition(u.field, clean(u.name)))
-	header.Set("Content-Type", "application/octet-stream")
-	if _, err := w.CreatePart(header); err != nil {
-		return nil, "", "", err
+	for _, u := range files {
+		header := textproto.MIMEHeader{}
+		header.Set("Content-Disposition", multipart.FileContentDisposition(u.field, clean(u.name)))
+		header.Set("Content-Type", "application/octet-stream")
+		if _, err := w.CreatePart(header); err != nil {
+			return nil, "", "", err
+		}
+		heads = append(heads, bytes.Clone(b.Bytes()))
+		b.Reset()
 	}
-	return b.Bytes(), w.FormDataContentType(), "\r\n--" + w.Boundary() + "--\r\n", nil
+	return heads, w.FormDataContentType(), "\r\n--" + w.Boundary() + "--\r\n", nil
 }
 
 // formValue is a parameter as a field of a form.

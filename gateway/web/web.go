@@ -236,6 +236,9 @@ func (c *Channel) desk(to gateway.Address) (Desk, error) {
 // Send keeps the part, once for its key. One that yields is only shown: what becomes of
 // it is an edit.
 func (c *Channel) Send(ctx context.Context, to gateway.Address, p gateway.Part) (int64, error) {
+	if len(p.Album) > 0 {
+		return c.sendEach(ctx, to, p)
+	}
 	d, err := c.desk(to)
 	if err != nil {
 		return 0, err
@@ -252,6 +255,25 @@ func (c *Channel) Send(ctx context.Context, to gateway.Address, p gateway.Part) 
 	}
 	c.hub.changed()
 	return m.ID, unsent(err)
+}
+
+// sendEach keeps each file of an album as a message; the first has the text.
+func (c *Channel) sendEach(ctx context.Context, to gateway.Address, p gateway.Part) (first int64, err error) {
+	for i, d := range p.Album {
+		one := gateway.Part{Document: d, ReplyTo: p.ReplyTo, Answers: p.Answers}
+		if i == 0 {
+			one.Text = p.Text
+		}
+		if p.Key != "" {
+			one.Key = fmt.Sprintf("%s/%d", p.Key, i)
+		}
+		id, err := c.Send(ctx, to, one)
+		if err != nil {
+			return first, err
+		}
+		first = cmp.Or(first, id)
+	}
+	return first, nil
 }
 
 // Edit keeps the new text of a message, or shows it when it yields.

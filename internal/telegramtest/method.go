@@ -24,6 +24,8 @@ func (s *Server) method(name string) method {
 		return s.sendVoice
 	case "sendphoto":
 		return s.sendPhoto
+	case "sendmediagroup":
+		return s.sendMediaGroup
 	case "editmessagetext":
 		return s.editMessageText
 	case "editmessagereplymarkup":

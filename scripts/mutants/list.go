@@ -67,7 +67,7 @@ var mutants = []mutant{
 		"TestDirectCommands",
 	},
 	{
-		"engine/internal/outbox/attempt.go", `if o.Resent > 0 {`, `if o.Resent > 9 {`,
+		"engine/internal/outbox/attempt.go", `if o.Resent > 0 && !keyed {`, `if o.Resent > 9 && !keyed {`,
 		"TestOutcomes",
 	},
 	{
@@ -123,7 +123,7 @@ var mutants = []mutant{
 		"engine: TestForeignTapIsRefusedAndLeavesItPending",
 	},
 	{
-		"engine/button.go", `if !it.row.Group || b.questions.Owns(it.msg.Address, it.msg.Sender.ID) {`, `if it.row.ID != 0 {`,
+		"engine/button.go", `if !it.Row.Group || b.questions.Owns(it.Msg.Address, it.Msg.Sender.ID) {`, `if it.Row.ID != 0 {`,
 		"TestForgedTapsChangeNoMessageOfAGroup",
 	},
 	{

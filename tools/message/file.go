@@ -1,10 +1,13 @@
 package message
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,10 +17,38 @@ import (
 // maxCaption is the longest caption, in characters.
 const maxCaption = 1000
 
+// The values of as.
+const (
+	asFile  = "file"
+	asVoice = "voice"
+)
+
+// minAlbum and maxAlbum are how many files an album has.
+const minAlbum, maxAlbum = 2, 10
+
 type fileArgs struct {
-	Path    string `json:"path"`
-	Caption string `json:"caption,omitempty"`
-	ChatID  string `json:"chatId,omitempty"`
+	Path    string   `json:"path,omitempty"`
+	Paths   []string `json:"paths,omitempty"`
+	As      string   `json:"as,omitempty" enum:"auto,file,voice"`
+	Caption string   `json:"caption,omitempty"`
+	ChatID  string   `json:"chatId,omitempty"`
+}
+
+// files are the paths of the files to send.
+func (a fileArgs) files() ([]string, error) {
+	paths := a.Paths
+	if a.Path != "" && !slices.Contains(paths, a.Path) {
+		paths = append([]string{a.Path}, paths...)
+	}
+	switch {
+	case len(paths) == 0:
+		return nil, errors.New("give path, or paths for an album of 2 to 10 files")
+	case len(paths) > maxAlbum:
+		return nil, fmt.Errorf("%d files are too many for an album of %d; send the rest with another call", len(paths), maxAlbum)
+	case len(paths) >= minAlbum && a.As == asVoice:
+		return nil, errors.New("an album has no voice messages; send each with a call of its own")
+	}
+	return paths, nil
 }
 
 func (m messenger) sendFile(ctx context.Context, c tools.Call, a fileArgs) tools.Result {
@@ -31,18 +62,68 @@ func (m messenger) sendFile(ctx context.Context, c tools.Call, a fileArgs) tools
 	if err := m.door.Check(ctx, chat); err != nil {
 		return unreachable(err)
 	}
-	file, refused := m.openFile(a.Path)
-	if refused != nil {
-		return *refused
+	paths, err := a.files()
+	if err != nil {
+		return tools.Fail(tools.Validation, err.Error())
 	}
-	if err := sendable(file); err != nil {
-		file.Close()
-		return tools.Fail(tools.Validation, fmt.Sprintf("%.200s %v", a.Path, err))
+	var files []*tools.File
+	for _, path := range paths {
+		file, refused := m.fileAt(path, a.As)
+		if refused != nil {
+			for _, f := range files {
+				f.Content.Close() // nothing was written
+			}
+			return *refused
+		}
+		files = append(files, file)
 	}
-	name := tools.FileName(a.Path)
-	r := tools.OK(fmt.Sprintf("OK: file %s sent to %s", name, chat))
-	r.Outgoing = []tools.Outgoing{{Chat: chat, Thread: thread, Text: a.Caption, File: &tools.File{Name: name, Content: file}}}
+	out := tools.Outgoing{Chat: chat, Thread: thread, Text: a.Caption, File: files[0]}
+	done := fmt.Sprintf("OK: file %s sent to %s", files[0].Name, chat)
+	if len(files) > 1 {
+		out.File, out.Album = nil, files
+		done = fmt.Sprintf("OK: album of %d files sent to %s", len(files), chat)
+	}
+	r := tools.OK(done)
+	r.Outgoing = []tools.Outgoing{out}
 	return r
+}
+
+// fileAt opens a file that is to be sent.
+func (m messenger) fileAt(path, as string) (*tools.File, *tools.Result) {
+	file, refused := m.openFile(path)
+	if refused != nil {
+		return nil, refused
+	}
+	f := &tools.File{Name: tools.FileName(path), Content: file}
+	err := sendable(file)
+	if err == nil && as == asVoice {
+		f.Content, err = voiceMessage(file)
+	}
+	if err != nil {
+		file.Close()
+		r := tools.Fail(tools.Validation, fmt.Sprintf("%.200s %v", path, err))
+		return nil, &r
+	}
+	if as == asFile || as == asVoice {
+		f.As = as
+	}
+	return f, nil
+}
+
+// voiceMessage is a file that messengers show as a voice message.
+func voiceMessage(file fs.File) (io.ReadCloser, error) {
+	head := make([]byte, 64)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	if head = head[:n]; !bytes.HasPrefix(head, []byte("OggS")) || !bytes.Contains(head, []byte("OpusHead")) {
+		return nil, errors.New("is no voice message: that is Opus in an .ogg file")
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(head), file), file}, nil
 }
 
 // target is the chat that the call names, else its own chat and topic. An id without

@@ -76,6 +76,12 @@ func TestSendFile(t *testing.T) {
 		"binary":            {here, `{"path":"picture.png"}`, "OK: file picture.png sent to telegram_123", tools.Outgoing{Chat: here, Thread: 5, File: picture}},
 		"a long text":       {here, `{"path":"long"}`, "OK: file long sent to telegram_123", tools.Outgoing{Chat: here, Thread: 5, File: long}},
 		"too long":          {here, `{"path":"huge"}`, "Error: huge has 52428801 bytes, and 52428800 can be sent; send a part of it", tools.Outgoing{}},
+		"no path":           {here, `{}`, "Error: give path, or paths for an album of 2 to 10 files", tools.Outgoing{}},
+		"as a file":         {here, `{"path":"picture.png","as":"file"}`, "OK: file picture.png sent to telegram_123", tools.Outgoing{Chat: here, Thread: 5, File: picture}},
+		"one of an album":   {here, `{"paths":["picture.png"]}`, "OK: file picture.png sent to telegram_123", tools.Outgoing{Chat: here, Thread: 5, File: picture}},
+		"no voice":          {here, `{"path":"picture.png","as":"voice"}`, "Error: picture.png is no voice message: that is Opus in an .ogg file", tools.Outgoing{}},
+		"an album of voice": {here, `{"paths":["picture.png","a/report.csv"],"as":"voice"}`, "Error: an album has no voice messages; send each with a call of its own", tools.Outgoing{}},
+		"one is missing":    {here, `{"paths":["picture.png","no.txt"]}`, "Error: file not found: no.txt", tools.Outgoing{}},
 		"a long caption":    {here, `{"path":"a/report.csv","caption":"` + strings.Repeat("я", 1001) + `"}`, "Error: caption has 1001 characters, 1000 are allowed; send the rest as a message", tools.Outgoing{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +103,32 @@ func TestSendFile(t *testing.T) {
 				t.Errorf("outgoing is %+v %+v", got, *got.File)
 			}
 		})
+	}
+}
+
+// TestSendAlbum: several files are one message, each kept and with its own name.
+func TestSendAlbum(t *testing.T) {
+	ws := t.TempDir()
+	for _, name := range []string{"a.txt", "b.txt"} {
+		if err := os.WriteFile(filepath.Join(ws, name), []byte("in "+name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	registry, err := tools.NewRegistry(message.New(message.Config{Door: door{"telegram_7"}, OpenFile: file.Opener(file.Config{Workspace: ws})})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := tools.NewExecutor(tools.ExecutorConfig{Registry: registry, Redact: &redact.Set{}, Log: slog.New(slog.DiscardHandler), Keep: func(r io.Reader) (string, error) {
+		content, err := io.ReadAll(r)
+		return string(content), err
+	}})
+	r, err := e.Execute(t.Context(), tools.Call{ID: "c1", Name: "send_file", Chat: "telegram_7", Arguments: json.RawMessage(`{"path":"a.txt","paths":["a.txt","b.txt"],"caption":"both"}`)}, nil)
+	if err != nil || r.Output != "OK: album of 2 files sent to telegram_7" || len(r.Outgoing) != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	m := r.Outgoing[0]
+	if m.File != nil || len(m.Album) != 2 || m.Text != "both" || m.Album[0].Path != "in a.txt" || m.Album[1].Name != "b.txt" || m.Album[1].Path != "in b.txt" {
+		t.Errorf("%+v", m)
 	}
 }
 

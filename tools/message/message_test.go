@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +67,7 @@ func TestSend(t *testing.T) {
 			if r.Output != c.want {
 				t.Errorf("got  %s\nwant %s", r.Output, c.want)
 			}
-			if want := strings.HasPrefix(c.want, "OK"); want != (len(r.Outgoing) == 1) || want && r.Outgoing[0] != c.out {
+			if want := strings.HasPrefix(c.want, "OK"); want != (len(r.Outgoing) == 1) || want && !reflect.DeepEqual(r.Outgoing[0], c.out) {
 				t.Errorf("outgoing is %+v", r.Outgoing)
 			}
 		})

@@ -324,6 +324,8 @@ func TestPeoplePageDecidesAboutWhoKnocked(t *testing.T) {
 	page = o.post("/people/ignore", "chat", "telegram_556")
 	o.shows(page, "Nobody has knocked.", "Ignored Bob")
 	o.shows(o.post("/people/unignore", "chat", "telegram_556"), "Unknown senders They got no answer.", "Bob")
+	o.shows(o.post("/people/allow", "chat", " -100777 "), "Allowed.", "telegram_-100777")
+	o.post("/people/deny", "chat", "-100777")
 	o.post("/people/deny", "chat", "telegram_555")
 	if len(o.allowed) != 1 {
 		t.Errorf("after deny the allow list is %v", o.allowed)

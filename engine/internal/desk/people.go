@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"strconv"
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -96,12 +97,12 @@ func (d *Desk) Deny(_ context.Context, chat string) error {
 
 // chatOf reads a chat that a person typed: 555, telegram_555.
 func chatOf(text string) (gateway.ChatID, error) {
+	if number, err := strconv.ParseInt(text, 10, 64); err == nil && number != 0 {
+		return gateway.ChatID{Channel: "telegram", ID: number}, nil
+	}
 	id, err := gateway.ParseChatID(text)
 	if err != nil {
 		return id, control.Say(err.Error())
-	}
-	if id.Channel == "" {
-		id.Channel = "telegram"
 	}
 	if id.ID == 0 {
 		return id, control.Say("only Telegram has a list of allowed chats")

@@ -79,7 +79,7 @@ const (
 
 // Kinds are the functions of this package for the child.
 func Kinds() map[string]confined.Kind {
-	return map[string]confined.Kind{kindText: readText, kindOCR: readOCR}
+	return map[string]confined.Kind{kindText: readText, kindOCR: readOCR, kindDraw: drawPages}
 }
 
 // Text reads a document. name and mime are what its sender called it. The error is a

@@ -62,7 +62,11 @@ func fakeServer(fault string, args []string) {
 	mux.HandleFunc("GET /props", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"chat_template_caps": {"supports_tools": %v}, "default_generation_settings": {"n_ctx": 4096}}`, fault != "toolless")
 	})
-	mux.HandleFunc("POST /slots/0", func(_ http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("POST /slots/0", func(w http.ResponseWriter, r *http.Request) {
+		if fault == "saves nothing" {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
 		var body struct{ Filename string }
 		_ = json.NewDecoder(r.Body).Decode(&body)
 		file := filepath.Join(*slots, body.Filename)
@@ -93,6 +97,10 @@ func fakeServer(fault string, args []string) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, `data: {"choices":[{"index":0,"delta":{"content":"He"}}]}`+"\n\n")
 		w.(http.Flusher).Flush()
+		if fault == "hangs" {
+			<-r.Context().Done()
+			return
+		}
 		if fault == "crashes" {
 			os.Exit(9)
 		}
@@ -114,9 +122,12 @@ func newFake(t *testing.T, fault string, change func(*Config)) *Model {
 	t.Helper()
 	dir := t.TempDir()
 	program, weights := filepath.Join(dir, "llama-server"), filepath.Join(dir, "m.gguf")
-	script := fmt.Sprintf("#!/bin/sh\nexec '%s' fake-llama-server %s \"$@\"\n", os.Args[0], fault)
+	script := fmt.Sprintf("#!/bin/sh\nexec '%s' fake-llama-server '%s' \"$@\"\n", os.Args[0], fault)
 	if fault == "old-cpu" {
 		script = "#!/bin/sh\nkill -ILL $$\n"
+	}
+	if fault == "no memory" { // as the kernel ends it
+		script = "#!/bin/sh\nkill -KILL $$\n"
 	}
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
@@ -222,7 +233,7 @@ func TestCrashInAnAnswer(t *testing.T) {
 }
 
 func TestServerThatNeverRuns(t *testing.T) {
-	for fault, want := range map[string]string{"broken": "failed to load model", "junk": "failed to load model", "old-cpu": "newer CPU"} {
+	for fault, want := range map[string]string{"broken": "failed to load model", "junk": "failed to load model", "old-cpu": "newer CPU", "no memory": "memory was short"} {
 		t.Run(fault, func(t *testing.T) {
 			m := newFake(t, fault, nil)
 			m.crashes = make([]time.Time, maxCrashes-1)
@@ -237,6 +248,35 @@ func TestServerThatNeverRuns(t *testing.T) {
 				t.Errorf("state %v", st)
 			}
 		})
+	}
+}
+
+// TestPrefixThatCannotBeSaved costs nothing but time.
+func TestPrefixThatCannotBeSaved(t *testing.T) {
+	m := newFake(t, "saves nothing", nil)
+	for range 2 {
+		if text, err := ask(t, m, withSystem); text != "Hello false" || err != nil {
+			t.Fatalf("got %q, %v", text, err)
+		}
+		m.server.stop()
+	}
+}
+
+// TestServerThatHangs: silence in the middle of an answer ends the request, as with any
+// provider. Before it, a model may read for long.
+func TestServerThatHangs(t *testing.T) {
+	m := newFake(t, "hangs", func(c *Config) { c.Idle = 300 * time.Millisecond })
+	request := llm.Request{Model: "home", Stream: true, Messages: []llm.Message{llm.Text(llm.RoleUser, "hi")}}
+	for {
+		_, err := m.Stream(t.Context(), request, func(llm.Event) {})
+		e, ok := errors.AsType[*llm.Error](err)
+		if ok && e.Loading {
+			continue // it has waited a moment
+		}
+		if !ok || e.Kind != llm.Stall {
+			t.Errorf("got %v, want that it stalls", err)
+		}
+		return
 	}
 }
 

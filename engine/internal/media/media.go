@@ -28,6 +28,8 @@ type Readers struct {
 	Picture func(ctx context.Context, file string, maxSide int) (jpeg []byte, width, height int, err error)
 	// Document reads the first characters of a document.
 	Document func(ctx context.Context, file, name, mime string) (Document, error)
+	// Draw draws the first pages of a document without text, as JPEGs.
+	Draw func(ctx context.Context, file string, maxSide int) (pages [][]byte, err error)
 	// Text reads the words in a picture, "" for none.
 	Text func(ctx context.Context, file string) (string, error)
 	// Hear turns a recording into text.
@@ -45,12 +47,14 @@ type Document struct {
 	More  bool
 }
 
-// Config is what New needs. All of it is required.
+// Config is what New needs. All of it is required, but for Sees.
 type Config struct {
 	Store    *store.Store
 	Life     *lifecycle.Lifecycle
 	Gateway  *gateway.Gateway
 	Settings func() settings.Settings
+	// Sees reports whether the model of a chat may see pictures; nil: none does.
+	Sees func(ctx context.Context, chat string) bool
 	// Files keeps the files.
 	Files   *Files
 	Readers Readers
@@ -114,6 +118,8 @@ type outcome struct {
 	Open  string     `json:"open,omitempty"`
 	End   string     `json:"end,omitempty"`
 	Image *llm.Image `json:"image,omitempty"`
+	// Pages are pictures of the pages of a document without text, in place of Image.
+	Pages []llm.Image `json:"pages,omitempty"`
 	// Fault is the sentence that says why there is nothing.
 	Fault string `json:"fault,omitempty"`
 	// Spoken says that Label holds the words of the person.
@@ -254,6 +260,12 @@ func (s *Seen) add(f *file, o outcome, first bool) {
 	text := strings.TrimPrefix(strings.TrimSuffix(o.Text, "\n")+"\n"+o.End, "\n")
 	switch {
 	case o.Open == "":
+	case len(o.Pages) > 0:
+		s.Blocks = append(s.Blocks, llm.Block{Text: "\n" + o.Open})
+		for i := range o.Pages {
+			s.Blocks = append(s.Blocks, llm.Block{Image: &o.Pages[i]})
+		}
+		s.Blocks = append(s.Blocks, llm.Block{Text: "\n" + text})
 	case o.Image != nil:
 		s.Blocks = append(s.Blocks, llm.Block{Text: "\n" + o.Open}, llm.Block{Image: o.Image}, llm.Block{Text: "\n" + text})
 	default:

@@ -3,12 +3,16 @@ package media
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"image"
+	"image/jpeg"
 	"io"
 	"path"
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/confined"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
@@ -120,15 +124,7 @@ func (m *Media) look(ctx context.Context, f *file) (outcome, error) {
 	if err != nil {
 		return o, err
 	}
-	sum, size, err := m.Files.Put(func(w io.Writer) error {
-		_, err := io.Copy(w, bytes.NewReader(jpeg))
-		return err
-	})
-	if err == nil {
-		err = m.Life.Persist(ctx, f.Row.Address, func(tx *store.Tx) error {
-			return tx.Media().Keep(store.Media{Sum: sum, MIME: "image/jpeg", Bytes: size})
-		})
-	}
+	sum, err := m.keep(ctx, f, jpeg)
 	if err != nil {
 		return o, err
 	}
@@ -145,6 +141,48 @@ func (m *Media) look(ctx context.Context, f *file) (outcome, error) {
 	return o, nil
 }
 
+// keep keeps a picture that models may see.
+func (m *Media) keep(ctx context.Context, f *file, jpeg []byte) (sum string, err error) {
+	sum, size, err := m.Files.Put(func(w io.Writer) error {
+		_, err := io.Copy(w, bytes.NewReader(jpeg))
+		return err
+	})
+	if err == nil {
+		err = m.Life.Persist(ctx, f.Row.Address, func(tx *store.Tx) error {
+			return tx.Media().Keep(store.Media{Sum: sum, MIME: "image/jpeg", Bytes: size})
+		})
+	}
+	return sum, err
+}
+
+// drawn is a document of scans as pictures of its first pages, for a model that sees.
+func (m *Media) drawn(ctx context.Context, f *file) (o outcome, ok bool) {
+	if m.Readers.Draw == nil || m.Sees == nil || !m.Sees(ctx, f.Row.Address.Chat.String()) {
+		return o, false
+	}
+	pages, err := m.Readers.Draw(ctx, m.Files.Path(f.row.Sum), m.Settings().Media.Images.MaxSide)
+	for i, page := range pages {
+		var c image.Config
+		var sum string
+		if c, err = jpeg.DecodeConfig(bytes.NewReader(page)); err == nil {
+			sum, err = m.keep(ctx, f, page)
+		}
+		if err != nil {
+			break
+		}
+		o.Pages = append(o.Pages, llm.Image{
+			Sum: sum, MIME: "image/jpeg", Width: c.Width, Height: c.Height, Label: fmt.Sprintf("page %d of %s", i+1, m.label(f)),
+		})
+	}
+	if err != nil {
+		m.Log.Warn("scan not drawn", "err", err)
+		return o, false
+	}
+	o.Label = fmt.Sprintf("[%s; scans, here as pictures of the first pages]", m.documentLabel(f, Document{}))
+	o.setForeign(f, "")
+	return o, true
+}
+
 // document reads the first part of a document.
 func (m *Media) document(ctx context.Context, f *file) (outcome, error) {
 	o := outcome{Label: "[" + m.label(f) + "]"}
@@ -152,6 +190,11 @@ func (m *Media) document(ctx context.Context, f *file) (outcome, error) {
 		return o, nil
 	}
 	d, err := m.Readers.Document(ctx, m.Files.Path(f.row.Sum), path.Base(f.Name), f.MIME)
+	if fault, is := errors.AsType[*confined.Fault](err); is && fault.Kind == confined.Scan {
+		if o, drawn := m.drawn(ctx, f); drawn {
+			return o, nil
+		}
+	}
 	if err != nil {
 		return o, err
 	}

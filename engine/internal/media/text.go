@@ -82,7 +82,7 @@ func (m *Media) documentLabel(f *file, d Document) string {
 
 // thing is what a person calls a file.
 func (m *Media) thing(f *file) string {
-	if f.Name != "" {
+	if f.Name != "" && f.Kind != gateway.AttachPhoto { // the name of a photo is ours
 		return cleanName(path.Base(f.Name), "file")
 	}
 	switch f.Kind {

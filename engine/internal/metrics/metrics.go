@@ -110,6 +110,10 @@ func (m *Meters) Write(w io.Writer, s health.Status) {
 	metrics.WriteGaugeFloat64(w, "klawbot_database_ok", truth(s.Database.State == string(store.StateOK)))
 	metrics.WriteGaugeFloat64(w, "klawbot_database_bytes", float64(s.Database.Bytes))
 	metrics.WriteGaugeFloat64(w, "klawbot_backup_age_seconds", age(s.Backup.At, now))
+	for _, p := range s.Disk.Parts {
+		metrics.WriteGaugeFloat64(w, fmt.Sprintf(`klawbot_disk_bytes{part=%q}`, p.Part), float64(p.Bytes))
+	}
+	metrics.WriteGaugeFloat64(w, "klawbot_disk_free_bytes", float64(s.Disk.Free))
 	metrics.WriteProcessMetrics(w)
 }
 

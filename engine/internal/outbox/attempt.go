@@ -53,7 +53,7 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (now store.Out, alone
 	part.Paced = true
 	switch {
 	case err != nil:
-	case o.Edit == 0 && part.Text == "" && part.Document == nil:
+	case o.Edit == 0 && part.Text == "" && len(part.Files()) == 0:
 		// A placeholder was to be taken away, and is out of reach.
 	case o.Edit != 0 && part.Text == "":
 		err = d.config.Gateway.Delete(ctx, to, o.Edit)
@@ -106,20 +106,22 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (now store.Out, alone
 	return o, alone, err
 }
 
-// locate finds the file that a part carries, if it carries one that waits.
+// locate finds the files that a part carries and that wait.
 func (d *Outbox) locate(p *gateway.Part) (err error) {
-	if p.Document == nil || p.Document.Sum == "" {
-		return nil
-	}
-	if p.Document.Path, err = d.config.Files.Path(p.Document.Sum); err != nil {
-		return &gateway.SendError{Kind: gateway.Rejected, Err: err}
+	for _, f := range p.Files() {
+		if f.Sum == "" {
+			continue
+		}
+		if f.Path, err = d.config.Files.Path(f.Sum); err != nil {
+			return &gateway.SendError{Kind: gateway.Rejected, Err: err}
+		}
 	}
 	return nil
 }
 
 // patience is how long an attempt to deliver a part may take.
 func patience(p gateway.Part) time.Duration {
-	if p.Document != nil {
+	if len(p.Files()) > 0 {
 		return uploadWithin
 	}
 	return 2 * gateway.SendWithin
@@ -188,7 +190,7 @@ func (d *Outbox) rejected(o store.Out, part gateway.Part) (store.Out, []store.Ou
 	var beside []store.Out
 	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Answers: part.Answers, Silent: part.Silent, Last: part.Last, Failed: part.Failed}
 	switch sorry := d.config.Say(locale.Undeliverable); {
-	case part.Text == "" && part.Document == nil, part.Text == sorry, spoken(part): // the text is there
+	case part.Text == "" && len(part.Files()) == 0, part.Text == sorry, spoken(part): // the text is there
 		o.State = store.OutboxDead
 		return o, nil
 	case carriesFile(part):
@@ -211,13 +213,17 @@ func (d *Outbox) rejected(o store.Out, part gateway.Part) (store.Out, []store.Ou
 
 // carriesFile reports whether a part carries a file that is not its text.
 func carriesFile(p gateway.Part) bool {
-	return p.Document != nil && p.Document.Sum != "" && !spoken(p)
+	return len(p.Album) > 0 || p.Document != nil && p.Document.Sum != "" && !spoken(p)
 }
 
 // sayOfFile are the rows that tell what became of a file, with what was written
 // to it.
 func (d *Outbox) sayOfFile(o store.Out, p gateway.Part, about locale.Phrase) []store.Out {
-	text := strings.TrimSpace(p.Text + "\n\n" + d.config.Say(about, p.Document.Name))
+	var names []string
+	for _, f := range p.Files() {
+		names = append(names, f.Name)
+	}
+	text := strings.TrimSpace(p.Text + "\n\n" + d.config.Say(about, strings.Join(names, ", ")))
 	return ofTurn(o.Turn, Rows(o.Address, []gateway.Part{{Text: text, Silent: p.Silent}}, o.Key+"/file", p.ReplyTo))
 }
 

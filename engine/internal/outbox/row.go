@@ -86,15 +86,19 @@ func ResultRows(g *gateway.Gateway, c tools.Call, r tools.Result) ([]store.Out, 
 		}
 		to := gateway.Address{Chat: chat, Thread: m.Thread}
 		parts := g.Render(chat.Channel, m.Text)
-		if m.File != nil {
-			d, err := Document(m.File.Name, m.File.MIME, m.File.Path)
+		var files []*gateway.Document
+		for _, f := range m.Files() {
+			d, err := Document(f.Name, f.MIME, f.Path)
 			if err != nil {
 				return nil, err
 			}
-			if m.File.Voice > 0 {
-				d.As, d.Seconds = gateway.AsVoice, int((m.File.Voice + time.Second/2).Seconds())
+			if d.As = f.As; f.Voice > 0 {
+				d.As, d.Seconds = gateway.AsVoice, int((f.Voice + time.Second/2).Seconds())
 			}
-			parts = withFile(d, parts)
+			files = append(files, d)
+		}
+		if len(files) > 0 {
+			parts = withFiles(files, parts)
 		}
 		outs = append(outs, Rows(to, parts, fmt.Sprintf("call/%s/%d", c.ID, i), 0)...)
 	}
@@ -110,15 +114,37 @@ func Document(name, mime, path string) (*gateway.Document, error) {
 	return &gateway.Document{Name: name, MIME: mime, Sum: filepath.Base(path), Size: info.Size()}, nil
 }
 
-// withFile are the parts of a file and of what is written to it: below it when
-// that is short enough for a caption, else after it.
-func withFile(d *gateway.Document, written []gateway.Part) []gateway.Part {
+// withFiles are the parts of a file, or of an album, and of what is written to it: below
+// it when that is short enough for a caption, else after it.
+func withFiles(files []*gateway.Document, written []gateway.Part) []gateway.Part {
+	p, rest := gateway.Part{}, written
 	if len(written) == 1 && written[0].Document == nil && clip.UTF16Len(repeatMark+written[0].Text) <= captionUnits {
-		p := written[0]
-		p.Document = d
-		return []gateway.Part{p}
+		p, rest = written[0], nil
 	}
-	return append([]gateway.Part{{Document: d}}, written...)
+	if len(files) == 1 {
+		p.Document = files[0]
+	} else {
+		p.Album = files
+	}
+	return append([]gateway.Part{p}, rest...)
+}
+
+// Albums are the parts of files that leave in a row: at least two pictures that follow
+// each other leave as an album, so much as fits into one.
+func Albums(files []*gateway.Document) (parts []gateway.Part) {
+	for len(files) > 0 {
+		n := 0
+		for n < min(len(files), gateway.MaxAlbum) && files[n].As == "" && strings.HasPrefix(files[n].MIME, "image/") {
+			n++
+		}
+		n = max(n, 1)
+		if rest := len(files) - n; rest == 1 && n == gateway.MaxAlbum && strings.HasPrefix(files[n].MIME, "image/") {
+			n-- // two are left for the next one
+		}
+		parts = append(parts, withFiles(files[:n], nil)...)
+		files = files[n:]
+	}
+	return parts
 }
 
 // markRepeated marks a part that may be there already. Where the text has no
@@ -160,8 +186,11 @@ func (d *Outbox) SweepFiles(ctx context.Context) error {
 		}
 		for _, o := range waiting {
 			var p gateway.Part
-			if err := json.Unmarshal(o.Body, &p); err == nil && p.Document != nil {
-				named[p.Document.Sum] = true
+			if err := json.Unmarshal(o.Body, &p); err != nil {
+				continue
+			}
+			for _, f := range p.Files() {
+				named[f.Sum] = true
 			}
 		}
 		results, err := tx.Turns().CallResults()

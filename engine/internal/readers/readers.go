@@ -43,6 +43,7 @@ func New(c Config) media.Readers {
 			}
 			return media.Document{Text: read.Text, Pages: read.Pages, More: read.More != ""}, err
 		},
+		Draw: document.Draw,
 		Text: func(ctx context.Context, file string) (string, error) {
 			if c.Settings().Media.Documents.OCR == "off" {
 				return "", nil

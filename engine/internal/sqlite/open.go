@@ -38,13 +38,23 @@ func OpenWriter(ctx context.Context, path string) (*sql.DB, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	if err := useWAL(ctx, db); err != nil {
+	if err := useWAL(ctx, db, path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
-func useWAL(ctx context.Context, db *sql.DB) error {
+// replicated is the end of the name of the file that says that another program replicates
+// a database and makes its checkpoints. One of ours could take away what that program has
+// not read yet.
+const replicated = "-replicated"
+
+func useWAL(ctx context.Context, db *sql.DB, path string) error {
+	if _, err := os.Stat(path + replicated); err == nil {
+		if _, err := db.ExecContext(ctx, "PRAGMA wal_autocheckpoint = 0"); err != nil {
+			return err
+		}
+	}
 	if _, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA journal_size_limit = %d", walLimit)); err != nil {
 		return err
 	}

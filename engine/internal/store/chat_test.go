@@ -104,3 +104,28 @@ func TestDeadChatGetsNothing(t *testing.T) {
 		t.Errorf("%d parts wait for a revived chat, want 1", waits())
 	}
 }
+
+// TestVoiceOfAChat: off at first, and it moves with the chat.
+func TestVoiceOfAChat(t *testing.T) {
+	s := open(t, t.TempDir())
+	speaks := func(chat int64) (on bool) {
+		write(t, s, func(tx *store.Tx) (err error) {
+			on, err = tx.Chats().SpeaksTo("telegram", chat)
+			return err
+		})
+		return on
+	}
+	if speaks(-5) {
+		t.Error("it is on at first")
+	}
+	write(t, s, func(tx *store.Tx) error { return tx.Chats().SetVoice("telegram", -5, true) })
+	write(t, s, func(tx *store.Tx) error { return tx.Chats().SeeChat("telegram", -1005, "Family", time.Time{}) })
+	write(t, s, func(tx *store.Tx) error { return tx.Chats().MoveChat("telegram", -5, -1005) })
+	if !speaks(-1005) {
+		t.Error("it is off after the move")
+	}
+	write(t, s, func(tx *store.Tx) error { return tx.Chats().SetVoice("telegram", -1005, false) })
+	if speaks(-1005) {
+		t.Error("it stays on")
+	}
+}

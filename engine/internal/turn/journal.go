@@ -30,7 +30,7 @@ func (j journal) Started(ctx context.Context, c tools.Call) error {
 		return fmt.Errorf("journal the start of %s: %w", c.Name, err)
 	}
 	lifecycle.CrashPoint("call.started")
-	return nil
+	return j.t.Gateway.Replicated(ctx)
 }
 
 // Finished stores the result, and what it sends, in one transaction. It is
@@ -81,16 +81,16 @@ func (t *turn) keepArtifacts(r tools.Result) {
 // files are the parts of the turn's artifacts. One that is gone, as after a
 // backup was restored, is left out.
 func (t *turn) files() []gateway.Part {
-	var parts []gateway.Part
+	var files []*gateway.Document
 	for _, a := range t.artifacts {
 		d, err := outbox.Document(a.Name, a.MIME, a.Path)
 		if err != nil {
 			t.Log.Warn("file not sent", "err", err)
 			continue
 		}
-		parts = append(parts, gateway.Part{Document: d})
+		files = append(files, d)
 	}
-	return parts
+	return outbox.Albums(files)
 }
 
 // inDoubt reports whether it would be unknown, after a crash, if a call has

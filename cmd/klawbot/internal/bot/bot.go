@@ -54,6 +54,8 @@ type Config struct {
 	Web bool
 	// SignIn is how a person signs in at an MCP server; empty where that is impossible.
 	SignIn mcp.SignIn
+	// Replicated is the gateway's; nil without a standby.
+	Replicated func(context.Context) error
 }
 
 // Bot is everything of a bot below its engine.
@@ -88,7 +90,7 @@ func New(c Config) (*Bot, error) {
 		return nil, errNoChannel
 	}
 	door, err := gateway.New(gateway.Config{
-		Channels: channels, Redact: c.Redact, Log: log,
+		Channels: channels, Redact: c.Redact, Log: log, Replicated: c.Replicated,
 		Whitelist: l.Whitelist,
 		Migrated:  func(chat gateway.ChatID, to int64) { configedit.MoveGroup(l, chat, to, log) },
 	})

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -122,6 +123,9 @@ var checks = map[string]func(any) error{
 	"delivery.ambiguous":                        oneOf("resend", "hold"),
 	"backup.everyHours":                         between(0, 8760),
 	"backup.keep":                               between(1, 1000),
+	"standby.to":                                replicaPlace,
+	"standby.leaseSeconds":                      between(2, 3600),
+	"standby.endpoint":                          optionalAddress,
 	"health.listen":                             listenAddress,
 	"metrics.listen":                            listenAddress,
 	"log.level":                                 oneOf("debug", "info", "warn", "error"),
@@ -208,6 +212,23 @@ var methodAddress = regexp.MustCompile(`/bot(\d+:.*)?/?$`)
 func apiAddress(v any) error {
 	if methodAddress.MatchString(v.(string)) {
 		return errors.New("must end before /bot…, such as https://api.telegram.org; the token has a key of its own")
+	}
+	return CheckAddress(v)
+}
+
+// replicaPlace is where a standby finds the replica.
+func replicaPlace(v any) error {
+	to := v.(string)
+	u, err := url.Parse(to)
+	if to == "" || filepath.IsAbs(to) || err == nil && u.Scheme == "s3" && u.Host != "" {
+		return nil
+	}
+	return errors.New("must be an absolute path or s3://BUCKET/PATH")
+}
+
+func optionalAddress(v any) error {
+	if v.(string) == "" {
+		return nil
 	}
 	return CheckAddress(v)
 }

@@ -26,6 +26,7 @@ type Config struct {
 	Heartbeat Heartbeat `koanf:"heartbeat"`
 	Delivery  Delivery  `koanf:"delivery"`
 	Backup    Backup    `koanf:"backup"`
+	Standby   Standby   `koanf:"standby"`
 	Health    Health    `koanf:"health"`
 	Metrics   Metrics   `koanf:"metrics"`
 	Log       Log       `koanf:"log"`
@@ -285,6 +286,18 @@ type Backup struct {
 	Keep       int     `koanf:"keep"`
 }
 
+// Standby is where a second host finds what it needs to take over; empty: nowhere.
+type Standby struct {
+	To              string  `koanf:"to"`
+	Host            string  `koanf:"host"`
+	LeaseSeconds    float64 `koanf:"leaseSeconds"`
+	Litestream      string  `koanf:"litestream"`
+	Endpoint        string  `koanf:"endpoint"`
+	Region          string  `koanf:"region"`
+	AccessKeyID     string  `koanf:"accessKeyId"`
+	SecretAccessKey string  `koanf:"secretAccessKey" secret:"true"`
+}
+
 // Health is the endpoint that says whether the bot is well.
 type Health struct {
 	Listen string `koanf:"listen"`
@@ -333,6 +346,7 @@ func Defaults() Config {
 		Tools:     Tools{MaxShown: 40, MaxOutputChars: 10000, ApprovalTimeoutSeconds: 600, Exec: Exec{Mode: "allowlist", Approvers: "owner", Allow: []string{harmless}, TimeoutSeconds: 30}, Sandbox: defaultSandbox(), HTTP: WebRequests{MaxBodyBytes: 1 << 20}},
 		Delivery:  Delivery{Ambiguous: "resend"},
 		Backup:    Backup{EveryHours: 1, Keep: 24},
+		Standby:   Standby{LeaseSeconds: 15, Litestream: "litestream", Region: "us-east-1"},
 		Health:    Health{Listen: "127.0.0.1:8991"},
 		Log:       Log{Level: "info", Format: "text"},
 	}

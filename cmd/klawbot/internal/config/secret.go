@@ -70,6 +70,7 @@ func readSecrets(c *Config, origins map[string]string, known *redact.Set) (files
 		c.Tools.MCP[name] = m
 	}
 	read("tools.search.apiKey", &c.Tools.Search.APIKey, "")
+	read("standby.secretAccessKey", &c.Standby.SecretAccessKey, "")
 	trimServers(c)
 	knowServerSecrets(c, known)
 	return files, faults

@@ -224,6 +224,7 @@ func needRestart(a, b *Config) string {
 	add("channels.console.enabled", a.Channels.Console.Enabled != b.Channels.Console.Enabled)
 	add("channels.web", !reflect.DeepEqual(a.Channels.Web, b.Channels.Web))
 	add("agent.workspace", a.Agent.Workspace != b.Agent.Workspace)
+	add("standby", a.Standby != b.Standby)
 	add("health.listen", a.Health != b.Health)
 	add("metrics.listen", a.Metrics != b.Metrics)
 	add("log.format", a.Log.Format != b.Log.Format)

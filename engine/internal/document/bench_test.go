@@ -1,0 +1,33 @@
+//go:build bench
+
+package document_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"klawbot/engine/internal/document"
+	"klawbot/internal/needs"
+)
+
+// TestBenchPDF measures how many pages of a PDF are read in a second, with the child. It
+// prints a row of doc/benchmarks.md.
+func TestBenchPDF(t *testing.T) {
+	needs.Program(t, "poppler-utils", "pdftotext")
+	const count = 165
+	texts := make([]string, count)
+	for i := range texts {
+		texts[i] = strings.Repeat("words of a page ", 100)
+	}
+	file, best := pages(texts...), time.Hour
+	for range 5 {
+		begun := time.Now()
+		d, err := read(t, "long.pdf", file, document.Options{MaxChars: 1 << 20, MaxPages: count})
+		if err != nil || d.Pages != count || d.More != "" {
+			t.Fatalf("%d pages, more %q, %v", d.Pages, d.More, err)
+		}
+		best = min(best, time.Since(begun))
+	}
+	t.Logf("%d pages: %.0f pages a second, goal >= 150", count, count/best.Seconds())
+}
