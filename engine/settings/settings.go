@@ -187,6 +187,8 @@ type AutoRecall struct {
 	// TopK and MaxTokens bound it; MinScore is how near a text must be, 0 to 1.
 	TopK, MaxTokens int
 	MinScore        float64
+	// Within is how long a person waits for it; 0 is a second.
+	Within time.Duration
 }
 
 // Owns reports whether a person is an owner on a channel.
