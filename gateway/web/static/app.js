@@ -77,8 +77,13 @@
   }
 
   // The stream: a hidden page has none, so that many pages don't use up the connections.
-  function connect() {
-    if (source || document.hidden || paused) return;
+  let connecting = false;
+  async function connect() {
+    if (source || connecting || document.hidden || paused) return;
+    connecting = true;
+    await slot();
+    connecting = false;
+    if (document.hidden || paused) { close(); return; }
     const s = source = new EventSource('/events?after=' + rev);
     s.onopen = () => { retry = 0; found(); flush(); };
     s.addEventListener('row', e => {
@@ -93,13 +98,33 @@
       if (el && 'growing' in el.dataset) el.remove();
     });
     s.addEventListener('work', e => work(JSON.parse(e.data)));
-    s.addEventListener('end', () => { close(); paused = true; $('paused').hidden = false; });
+    s.addEventListener('end', pause);
     s.onerror = () => {
       lose();
       if (s.readyState === EventSource.CLOSED) { close(); again(); }
     };
   }
-  function close() { if (source) { source.close(); source = null; } }
+  function close() {
+    if (source) { source.close(); source = null; }
+    if (release) { release(); release = null; }
+  }
+  function pause() { close(); paused = true; $('paused').hidden = false; }
+  // A browser has six connections to a host, so four pages may have a stream; the next one
+  // takes the place of another.
+  let release = null;
+  function hold(name, options) {
+    return new Promise(got => {
+      navigator.locks.request(name, options, lock => {
+        if (!lock) { got(false); return null; }
+        return new Promise(done => { release = done; got(true); });
+      }).catch(() => { release = null; pause(); });
+    });
+  }
+  async function slot() {
+    if (!navigator.locks) return;
+    for (let i = 0; i < 4; i++) if (await hold('stream' + i, { ifAvailable: true })) return;
+    await hold('stream' + Math.floor(Math.random() * 4), { steal: true });
+  }
   function again() {
     clearTimeout(again.timer);
     again.timer = setTimeout(async () => {
@@ -191,9 +216,12 @@
     showFiles();
     text.focus();
   });
+  let entered = false; // Enter is down: it sends, and adds no line
   text.addEventListener('keydown', e => {
-    if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) { e.preventDefault(); form.requestSubmit(); }
+    entered = e.key === 'Enter' && !e.shiftKey && !e.isComposing;
+    if (entered) { e.preventDefault(); form.requestSubmit(); }
   });
+  text.addEventListener('beforeinput', e => { if (entered && e.inputType === 'insertLineBreak') e.preventDefault(); });
   document.addEventListener('keydown', e => { if (e.key === 'Escape' && !$('stop').hidden) $('stop').requestSubmit(); });
 
   // Stop, New and the buttons of questions need no new page.
