@@ -179,6 +179,8 @@ type Memory struct {
 	// Fusion is how the two sides of the search come together: score or rrf.
 	Fusion     string
 	AutoRecall AutoRecall
+	// RecallWithin is how long a person waits for it; 0 is a second.
+	RecallWithin time.Duration
 }
 
 // AutoRecall says what the model is reminded of without asking.
@@ -187,8 +189,6 @@ type AutoRecall struct {
 	// TopK and MaxTokens bound it; MinScore is how near a text must be, 0 to 1.
 	TopK, MaxTokens int
 	MinScore        float64
-	// Within is how long a person waits for it; 0 is a second.
-	Within time.Duration
 }
 
 // Owns reports whether a person is an owner on a channel.
