@@ -31,6 +31,9 @@ func withFiles(e *Engine, row store.Turn, items []chatqueue.Item) func(context.C
 		}
 		p := turn.Prepared{Asked: askedMessages(withAuthors(ctx, e, items), seen), Aloud: media.Spoken(seen)}
 		p.Notes, p.Alone = media.Faults(all, seen)
+		for _, it := range items {
+			p.Kept = append(p.Kept, seen[it.Row.ID].Kept...)
+		}
 		return p, nil
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/engine/health"
+	"klawbot/internal/advice"
 	"klawbot/whitelist"
 )
 
@@ -101,7 +102,7 @@ func remark(w io.Writer, t config.Telegram, removed []int64) {
 		case !slices.Contains(t.AllowedChatIDs, id):
 			fmt.Fprintf(w, "%s was not on the list\n", name)
 		case slices.Contains(t.OwnerIDs, id):
-			fmt.Fprintf(w, "%s is an owner (channels.telegram.ownerIds), but is no longer allowed. Add it again: klawbot allow %d\n", name, id)
+			fmt.Fprint(w, advice.Text(fmt.Sprintf("%s is an owner (channels.telegram.ownerIds), but is no longer allowed. Add it again: klawbot allow %d\n", name, id)))
 		}
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,14 +111,15 @@ func assetsStatusCommand(a *app) *cobra.Command {
 			if t := l.Config().Memory.Embedding.Type; t != "onnx" {
 				return fmt.Errorf("memory.embedding.type is %s, which needs no files", t)
 			}
-			return assetsStatus(a.stdout, bot.AssetPlaces(cmd.Context(), l.Config(), f), asJSON)
+			return a.assetsStatus(bot.AssetPlaces(cmd.Context(), l.Config(), f), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func assetsStatus(w io.Writer, p data.AssetPlaces, asJSON bool) error {
+func (a *app) assetsStatus(p data.AssetPlaces, asJSON bool) error {
+	w := a.stdout
 	files := p.Files()
 	ok := bot.Complete(files)
 	if asJSON {
@@ -143,7 +143,7 @@ func assetsStatus(w io.Writer, p data.AssetPlaces, asJSON bool) error {
 		}
 	}
 	if !ok {
-		fmt.Fprintln(w, "→ keyword search until klawbot assets pull")
+		fmt.Fprintln(w, a.advice("→ keyword search until klawbot assets pull"))
 		return errSilent
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
 	"klawbot/engine/data"
+	"klawbot/internal/advice"
 )
 
 func backupCommand(a *app) *cobra.Command {
@@ -64,7 +65,7 @@ as klawbot.db.replaced-TIME; the workspace and the files that people sent stay a
 			if replace {
 				what = "the one before it is kept as klawbot.db.replaced-TIME"
 			}
-			_, err = fmt.Fprintf(a.stdout, "%s: the database, verified, and %s; klawbot run starts the bot\n", c.Dir, what)
+			_, err = fmt.Fprintf(a.stdout, advice.Text("%s: the database, verified, and %s; klawbot run starts the bot\n"), c.Dir, what)
 			if err == nil && done.Dropped > 0 {
 				_, err = fmt.Fprintf(a.stdout, "messages that waited when the backup was made and are not answered again: %d\n", done.Dropped)
 			}

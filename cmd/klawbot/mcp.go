@@ -21,6 +21,7 @@ import (
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/data"
 	"klawbot/engine/health"
+	"klawbot/internal/advice"
 	"klawbot/tools/mcp"
 )
 
@@ -67,7 +68,7 @@ func mcpListCommand(a *app) *cobra.Command {
 
 func (a *app) printServers(all []mcp.Status) error {
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "no servers; klawbot mcp add NAME -- COMMAND or klawbot mcp add NAME --url URL sets one up")
+		_, err := fmt.Fprintln(a.stdout, advice.Text("no servers; klawbot mcp add NAME -- COMMAND or klawbot mcp add NAME --url URL sets one up"))
 		return err
 	}
 	var b strings.Builder

@@ -21,6 +21,7 @@ import (
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/data"
+	"klawbot/internal/advice"
 	"klawbot/tools/recall"
 )
 
@@ -37,6 +38,7 @@ type searchFlags struct {
 	since, until string
 	batch        string
 	json         bool
+	zone         *time.Location // of the times that are shown
 }
 
 func memorySearchCommand(a *app) *cobra.Command {
@@ -97,6 +99,7 @@ func (s *searchFlags) check() error {
 
 // days reads the flags for days, which begin at midnight in the zone of the bot.
 func (s *searchFlags) days(zone *time.Location) (err error) {
+	s.zone = zone
 	for _, t := range []struct {
 		text string
 		into *time.Time
@@ -139,7 +142,7 @@ func searchMemory(ctx context.Context, a *app, d *data.Data, s searchFlags, quer
 			fmt.Fprintln(a.stdout, "No relevant memories found.")
 		}
 		for _, h := range f.Hits {
-			fmt.Fprintf(a.stdout, "%d [%s] (%s)\n", h.ID, terminal.Visible(h.Source), h.At.Format("2006-01-02 15:04"))
+			fmt.Fprintf(a.stdout, "%d [%s] (%s)\n", h.ID, terminal.Visible(h.Source), h.At.In(s.zone).Format("2006-01-02 15:04"))
 			printContent(a.stdout, h.Content)
 		}
 	}
@@ -164,7 +167,7 @@ func memoryListCommand(a *app) *cobra.Command {
 			if limit < 1 {
 				return usage.Errorf("invalid value for --top: \"%d\"; see %s --help", limit, cmd.CommandPath())
 			}
-			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *data.Data) error {
+			return a.withWorkspace(cmd.Context(), func(l *config.Live, _ config.Folders, d *data.Data) error {
 				list, err := d.ListMemories(cmd.Context(), limit)
 				if err != nil {
 					return err
@@ -174,7 +177,7 @@ func memoryListCommand(a *app) *cobra.Command {
 				}
 				for _, m := range list {
 					about := strings.Join(slices.DeleteFunc([]string{m.Provenance, m.Chat, m.Key}, func(s string) bool { return s == "" }), " ")
-					fmt.Fprintf(a.stdout, "%d [%s] (%s) %s\n", m.ID, terminal.Visible(m.Source), m.CreatedAt.Format("2006-01-02 15:04"), terminal.Visible(about))
+					fmt.Fprintf(a.stdout, "%d [%s] (%s) %s\n", m.ID, terminal.Visible(m.Source), m.CreatedAt.In(l.Config().Location()).Format("2006-01-02 15:04"), terminal.Visible(about))
 					printContent(a.stdout, m.Content)
 				}
 				if len(list) == 0 {
@@ -284,7 +287,7 @@ func memoryForgetCommand(a *app) *cobra.Command {
 					return fmt.Errorf("memory '%s' not found; klawbot memory search shows the ids", args[0])
 				}
 				if err == nil {
-					_, err = fmt.Fprintf(a.stdout, "memory '%s' forgotten; klawbot memory undo takes it back\n", args[0])
+					_, err = fmt.Fprintf(a.stdout, advice.Text("memory '%s' forgotten; klawbot memory undo takes it back\n"), args[0])
 				}
 				return err
 			})

@@ -11,9 +11,10 @@ import (
 	"testing"
 )
 
-// TestBenchProcessor compares the processor time of a turn in several builds, in rounds of
-// one run: BUILDS lists the programs, separated by colons.
-func TestBenchProcessor(t *testing.T) {
+// TestCompareProcessor compares the processor time of a turn in several builds, in rounds of
+// one run: BUILDS lists the programs, separated by colons. make bench leaves it out: it takes
+// minutes for each build.
+func TestCompareProcessor(t *testing.T) {
 	builds := filepath.SplitList(os.Getenv("BUILDS"))
 	if len(builds) == 0 {
 		builds = []string{buildBinary(t)}

@@ -168,7 +168,11 @@ func TestRemindAsks(t *testing.T) {
 			"/remind Friday 5 January party":         "[no model] 2000-01-05 is a Wed.",
 			"/remind twice a day pills":              "[no model] I don't understand how it repeats.",
 			"/remind every 5 seconds pills":          "[no model] I don't understand the time: cron '*/5 * * * * ?' is due every 5s; 10s is the shortest.",
-			"/remind call mom":                       "[no model] Usage: /remind TIME TEXT.",
+			"/remind":                                "[no model] Usage: /remind TIME TEXT.",
+			"/remind call mom":                       "[no model] I don't find a time in “call mom”.",
+			"/remind tomorrow at 9":                  "[no model] “tomorrow at 9” is a time. What is the reminder about?",
+			"/remind tomorrow at 3 call mom":         "[no model] “tomorrow at 3”: 3:00 or 15:00?",
+			"/remind 30 February call mom":           "[no model] There is no day 30 in February.",
 		} {
 			n := len(b.shows(anna))
 			b.telegram.User(anna).Send(send)

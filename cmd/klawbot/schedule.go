@@ -15,6 +15,7 @@ import (
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/data"
+	"klawbot/internal/advice"
 	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/job"
@@ -165,7 +166,7 @@ func scheduleRunCommand(a *app) *cobra.Command {
 				if err := s.Run(cmd.Context(), tools.Call{}, args[0]); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(a.stdout, "%s runs now, or as soon as the bot is started. klawbot schedule logs %s shows how it went.\n", terminal.Visible(args[0]), terminal.Visible(args[0]))
+				_, err := fmt.Fprintf(a.stdout, advice.Text("%s runs now, or as soon as the bot is started. klawbot schedule logs %s shows how it went.\n"), terminal.Visible(args[0]), terminal.Visible(args[0]))
 				return err
 			})
 		},

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,10 +62,29 @@ func Senses(ctx context.Context, c toolset.Config) []Finding {
 }
 
 func onOff(name, text string, on bool) Finding {
-	if on {
+	if on && text != "off" {
 		return OK(name, "%s", text)
 	}
-	return Off(name, "", text)
+	return without(name, text)
+}
+
+// turnOn is what turns a sense on that the configuration turns off, or does not name.
+var turnOn = map[string]string{
+	"hearing": "media.transcription.type in config.yaml", "speaking": "media.voice.type in config.yaml",
+	"seeing": "klawbot model, or media.vision in config.yaml",
+}
+
+// without is the finding about a sense that is not there, with what brings it.
+func without(name, text string) Finding {
+	text, fix, _ := strings.Cut(text, ": ")
+	why, what, both := strings.Cut(fix, "; ")
+	switch {
+	case text == "no": // a model that does not see, or none
+		text, fix = text+": "+fix, ""
+	case both:
+		text, fix = text+": "+why, what
+	}
+	return Off(name, cmp.Or(fix, turnOn[name]), text)
 }
 
 func earsOf(c toolset.Config) *transcribe.Ears {
@@ -91,7 +111,7 @@ func hearingFinding(ctx context.Context, c toolset.Config) Finding {
 	case !hears && wanted(service):
 		return Broken("hearing", fix, errors.New(text))
 	case !hears, service.Type == transcribe.TypeOff:
-		return Off("hearing", "", text)
+		return without("hearing", text)
 	}
 	started := time.Now()
 	heard, err := earsOf(c).Try(ctx)
@@ -110,7 +130,7 @@ func speakingFinding(ctx context.Context, c toolset.Config) Finding {
 	case !speaks && wanted(service):
 		return Broken("speaking", fix, errors.New(text))
 	case !speaks, service.Type == "off":
-		return Off("speaking", "", text)
+		return without("speaking", text)
 	case service.Provider != "":
 		return OK("speaking", "%s", text)
 	}

@@ -48,9 +48,9 @@ func seeingText(s settings.Settings) (text string, sees bool) {
 func seeingFinding(ctx context.Context, client *http.Client, s settings.Settings) Finding {
 	name, m := looker(s)
 	if name == "" {
-		return Off("seeing", "", "no: there is no model")
+		return without("seeing", "no: there is no model")
 	}
-	blind := Off("seeing", "", fmt.Sprintf("no: %s has no vision", m.Name))
+	blind := without("seeing", fmt.Sprintf("no: %s has no vision", m.Name))
 	if m.Vision == settings.VisionOff || m.Type == model.Managed || m.Type == "script" {
 		return blind
 	}

@@ -28,8 +28,8 @@ func TestDoctorHears(t *testing.T) {
 	}{
 		"a server":            {server, answer, true, `heard: "Hello, can you hear me?" (whisper-1 at whisper, in `},
 		"a server mishears":   {server, `{"text": "Thank you."}`, false, `whisper-1 heard "Thank you." instead of`},
-		"nobody":              {settings.Service{Type: "auto"}, "", true, "none: klawbot assets pull --speech"},
-		"off":                 {settings.Service{Type: "off"}, "", true, "off"},
+		"nobody":              {settings.Service{Type: "auto"}, "", true, "– hearing    none → klawbot assets pull --speech"},
+		"off":                 {settings.Service{Type: "off"}, "", true, "– hearing    off → media.transcription.type"},
 		"local, not there":    {settings.Service{Type: "local"}, "", false, "none: klawbot assets pull --speech"},
 		"a server, unnamed":   {settings.Service{Type: "openai"}, "", false, "none: "},
 		"a server of nothing": {settings.Service{Type: "auto", Provider: "whisper", BaseURL: "nowhere", Model: "whisper-1"}, "", false, "baseURL"},
@@ -41,7 +41,7 @@ func TestDoctorHears(t *testing.T) {
 			s.Media.Transcription.Service, s.Media.Transcription.Language = c.service, "en"
 			config := toolset.Config{Settings: func() settings.Settings { return s }, HTTP: httpclient.New(httpclient.Options{}), Log: slog.New(slog.DiscardHandler)}
 			f := hearingFinding(t.Context(), config)
-			if f.OK != c.ok || !strings.Contains(f.Text, c.says) || f.OK != (f.Fix == "") {
+			if f.OK != c.ok || !strings.Contains(f.Line(), c.says) || (f.State == StateOK) != (f.Fix == "") {
 				t.Errorf("%+v, want %q", f, c.says)
 			}
 		})
@@ -55,15 +55,15 @@ func TestDoctorSpeaks(t *testing.T) {
 		service settings.Service
 		ok      bool
 	}{
-		"none: klawbot assets pull --voice en": {settings.Service{Type: "auto"}, true},
-		"none: ":                               {settings.Service{Type: "local"}, false},
-		"off":                                  {settings.Service{Type: "off"}, true},
-		"tts-1 at studio":                      {settings.Service{Type: "auto", Provider: "studio", BaseURL: "http://127.0.0.1:1", Model: "tts-1"}, true},
+		"– speaking   none → klawbot assets pull --voice en": {settings.Service{Type: "auto"}, true},
+		"✗ speaking   none: ":                                {settings.Service{Type: "local"}, false},
+		"– speaking   off → media.voice.type":                {settings.Service{Type: "off"}, true},
+		"✓ speaking   tts-1 at studio":                       {settings.Service{Type: "auto", Provider: "studio", BaseURL: "http://127.0.0.1:1", Model: "tts-1"}, true},
 	} {
 		var s settings.Settings
 		s.Media.Voice.Service = c.service
 		config := toolset.Config{Settings: func() settings.Settings { return s }, HTTP: httpclient.New(httpclient.Options{}), Log: slog.New(slog.DiscardHandler)}
-		if f := speakingFinding(t.Context(), config); f.OK != c.ok || !strings.HasPrefix(f.Text, says) {
+		if f := speakingFinding(t.Context(), config); f.OK != c.ok || !strings.HasPrefix(f.Line(), says) || (f.State == StateOK) != (f.Fix == "") {
 			t.Errorf("%+v, want %q", f, says)
 		}
 	}

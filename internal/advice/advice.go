@@ -12,7 +12,7 @@ import (
 )
 
 // command is an advice to run one of the program's commands.
-var command = regexp.MustCompile(`\bklawbot (` + strings.Join(Commands(), "|") + `)\b`)
+var command = regexp.MustCompile(`\bklawbot (` + strings.Join(Commands(), "|") + `|--help)\b`)
 
 // Commands are the commands that texts name.
 func Commands() []string {

@@ -81,6 +81,7 @@ const (
 	ModelLocal
 	ModelBadRequest
 	ModelThought
+	FilesKept
 	ModelDaily
 	ModelDailyUnknown
 	ModelUntil
@@ -251,6 +252,10 @@ const (
 	RemindZone
 	RemindWeekday
 	RemindRepeat
+	RemindHour
+	RemindNoDay
+	RemindNoTime
+	RemindNoText
 	ButtonRepeat
 	ButtonNotRepeat
 	RemindSet

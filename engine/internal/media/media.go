@@ -95,6 +95,8 @@ type Seen struct {
 	Spoken bool
 	// Empty says that nothing could be made of any file, so that only faults are left.
 	Empty bool
+	// Kept are the files of the workspace that the message brought.
+	Kept []string
 }
 
 // file is one file of a message on its way.
@@ -251,6 +253,9 @@ func (s *Seen) add(f *file, o outcome, first bool) {
 		s.Blocks = append(s.Blocks, llm.Block{Text: "\n(quoted) " + o.Label})
 	} else {
 		s.Label = strings.TrimPrefix(s.Label+"\n"+o.Label, "\n")
+	}
+	if !f.quoted && strings.HasPrefix(f.Name, inbox+"/") {
+		s.Kept = append(s.Kept, f.Name)
 	}
 	if o.Fault != "" && !slices.Contains(s.Faults, o.Fault) {
 		s.Faults = append(s.Faults, o.Fault)

@@ -1,7 +1,6 @@
 package phrase
 
 import (
-	"fmt"
 	"time"
 
 	"klawbot/engine/internal/times"
@@ -54,6 +53,8 @@ type clockOf struct {
 	twelve bool
 	// minutes: the last clock says minutes, or its half.
 	minutes bool
+	// bare is an hour from 1 to 6 without its half: "at 3" is 15:00 more often than not.
+	bare int
 }
 
 // length is a length of time.
@@ -100,6 +101,8 @@ func (m moment) time(now time.Time, zone *time.Location) (time.Time, error) {
 		return time.Time{}, m.err
 	case len(m.clocks) > 1 || len(m.weekdays.list()) > 1:
 		return time.Time{}, &UnclearError{Why: DoubtSeveral}
+	case m.bare > 0 && !m.isPart:
+		return time.Time{}, &UnclearError{Why: DoubtHour, Number: m.bare}
 	case m.anchor == 0:
 		return m.base(now, zone)
 	}
@@ -245,7 +248,7 @@ func (m moment) onDate(clock time.Duration, now time.Time, zone *time.Location) 
 		at := times.Instant(day.Add(clock), m.zoneOr(zone))
 		switch fits := day.Month() == first.Month(); {
 		case !fits && m.month != 0 && (m.year != 0 || m.month != 2 || m.date != 29):
-			return time.Time{}, fmt.Errorf("month %d has no day %d", m.month, m.date)
+			return time.Time{}, &UnclearError{Why: DoubtDay, Number: m.date, month: time.Month(m.month)}
 		case fits && (m.year != 0 || at.After(now)):
 			if weekday := m.weekdays.from(0); weekday >= 0 && weekday != int(day.Weekday()) {
 				return at, &UnclearError{Why: DoubtWeekday, Words: day.Format(time.DateOnly), weekday: day.Weekday()}
@@ -253,7 +256,7 @@ func (m moment) onDate(clock time.Duration, now time.Time, zone *time.Location) 
 			return at, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("month %d has no day %d", m.month, m.date)
+	return time.Time{}, &UnclearError{Why: DoubtDay, Number: m.date, month: time.Month(m.month)}
 }
 
 // addMonths is the same day of a later month, or its last day.

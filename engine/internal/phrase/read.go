@@ -587,7 +587,7 @@ func readClock(m *moment, w []word) int {
 		if taken == 0 || next.err != nil {
 			break
 		}
-		m.clocks = append(m.clocks, next.clocks...)
+		m.clocks, m.bare = append(m.clocks, next.clocks...), max(m.bare, next.bare)
 		n = joint + taken
 	}
 	return n
@@ -658,6 +658,9 @@ func readOneClock(m *moment, w []word) int {
 		return 0
 	}
 	m.minutes = c[2] != "" || half != "" || m.minutes
+	if hour := number(c[1]); c[2] == "" && half == "" && hour >= 1 && hour <= 6 && !strings.HasPrefix(c[1], "0") {
+		m.bare = hour
+	}
 	if anyOf(at(w, n), "sharp ровно") {
 		n++
 	}
@@ -695,7 +698,7 @@ func readClockWords(m *moment, w []word, said bool) int {
 		return 1
 	}
 	if said && one == "час" { // «в час дня»
-		m.clocks = []time.Duration{time.Hour}
+		m.clocks, m.bare = []time.Duration{time.Hour}, 1
 		return 1
 	}
 	minutes, ok := readInt(one, 1, 59)

@@ -24,6 +24,7 @@ type Doubt int
 // The doubts. Words: a part of the text looks like a time and is none that is understood.
 // Several: there is more than one time. Date: a date can be read in two ways. Zone: a
 // zone can. Weekday: a date is another weekday. Repeat: a repetition is not understood.
+// Hour: an hour can be in the night or in the afternoon. Day: a month has no such day.
 const (
 	DoubtWords Doubt = iota
 	DoubtSeveral
@@ -31,6 +32,8 @@ const (
 	DoubtZone
 	DoubtWeekday
 	DoubtRepeat
+	DoubtHour
+	DoubtDay
 )
 
 // UnclearError is the error of a text that says a time which can be understood in more
@@ -38,12 +41,18 @@ const (
 type UnclearError struct {
 	Why Doubt
 	// Words are the words in question.
-	Words   string
+	Words string
+	// Number is the hour of DoubtHour, or the day of DoubtDay.
+	Number  int
 	weekday time.Weekday
+	month   time.Month
 }
 
 // Weekday is the weekday of a date in words, for DoubtWeekday.
 func (e *UnclearError) Weekday(language string) string { return times.WeekdayName(e.weekday, language) }
+
+// Month is the month of DoubtDay in words, as behind "in".
+func (e *UnclearError) Month(language string) string { return times.MonthName(e.month, language) }
 
 // Error says what is not clear, and what to write instead, for models.
 func (e *UnclearError) Error() string {
@@ -58,6 +67,10 @@ func (e *UnclearError) Error() string {
 		return fmt.Sprintf("%s is a %s: check the day", e.Words, e.weekday)
 	case DoubtRepeat:
 		return `the repetition is not clear: write a cron expression, or words such as "every 2 weeks on Monday at 9"`
+	case DoubtHour:
+		return fmt.Sprintf("%q can be %02d:00 or %d:00: write one of them", e.Words, e.Number, e.Number+12)
+	case DoubtDay:
+		return fmt.Sprintf("%s has no day %d", e.month, e.Number)
 	}
 	return fmt.Sprintf(`%q is not clear: write 2026-12-05T09:00, "in 20m" or "tomorrow at 9"`, e.Words)
 }
@@ -256,6 +269,12 @@ func leading(m moment, rest []word) int {
 	}
 	if anyOf(w, joinWords) && at(rest, 1) == "the" && at(rest, 2) == "day" && at(rest, 3) == "after" {
 		return 4
+	}
+	if anyOf(w, "с") && anyOf(at(rest, 1), "лишним небольшим хвостиком гаком") || anyOf(w, "or") && anyOf(at(rest, 1), "so") {
+		return 2 // «через час с лишним»
+	}
+	if anyOf(w, joinWords) && at(rest, 1) == "a" && at(rest, 2) == "bit" {
+		return 3
 	}
 	if anyOf(w, "no not не") && anyOf(at(rest, 1), "later earlier позже позднее раньше") {
 		return 2

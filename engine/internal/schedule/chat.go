@@ -1,9 +1,11 @@
 package schedule
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +28,7 @@ const (
 	verbResume = "resume"
 	verbSkip   = "skip"
 	verbDelete = "delete"
+	verbRemove = "remove" // the same
 	verbLogs   = "logs"
 	// The verbs of the buttons below an offer to repeat a reminder.
 	verbAccept  = "accept"
@@ -64,7 +67,7 @@ func (s *Editor) Command(tx *store.Tx, m gateway.Message) (Answer, error) {
 	switch verb {
 	case "", "list":
 		return s.listText(tx, who)
-	case verbRun, verbPause, verbResume, verbSkip, verbDelete, verbLogs:
+	case verbRun, verbPause, verbResume, verbSkip, verbDelete, verbRemove, verbLogs:
 		if name != "" {
 			return s.onNamed(tx, who, verb, name)
 		}
@@ -80,6 +83,9 @@ func (s *Editor) onNamed(tx *store.Tx, who planner, verb, name string) (a Answer
 		find = tx.Jobs().JobEver
 	}
 	j, err := find(name)
+	if n, bad := strconv.Atoi(name); errors.Is(err, store.ErrNotFound) && bad == nil {
+		j, err = s.numbered(tx, who, n)
+	}
 	switch {
 	case errors.Is(err, store.ErrNotFound), err == nil && !who.sees(j):
 		return Answer{Text: s.say(locale.ScheduleGone, clip.Runes(name, maxJobName))}, nil
@@ -88,6 +94,40 @@ func (s *Editor) onNamed(tx *store.Tx, who planner, verb, name string) (a Answer
 	}
 	a.Text, err = s.actOn(tx, j, verb)
 	return a, err
+}
+
+// numbered is the job with a number in the list that a planner sees.
+func (s *Editor) numbered(tx *store.Tx, who planner, n int) (store.Job, error) {
+	list, err := seenBy(tx, who)
+	if err == nil && (n < 1 || n > len(list)) {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return store.Job{}, err
+	}
+	return list[n-1], nil
+}
+
+// seenBy are the jobs that a planner may see, by their next time; those that are paused
+// come last.
+func seenBy(tx *store.Tx, who planner) ([]store.Job, error) {
+	all, err := tx.Jobs().Jobs(false)
+	all = slices.DeleteFunc(all, func(j store.Job) bool { return !who.sees(j) })
+	slices.SortStableFunc(all, func(a, b store.Job) int {
+		if a.State == store.JobPaused || b.State == store.JobPaused {
+			return cmp.Compare(paused(a), paused(b))
+		}
+		return a.NextRun.Compare(b.NextRun)
+	})
+	return all, err
+}
+
+// paused puts jobs that are paused behind the others.
+func paused(j store.Job) int {
+	if j.State == store.JobPaused {
+		return 1
+	}
+	return 0
 }
 
 // actOn applies a verb to a job and returns the answer.
@@ -117,12 +157,15 @@ func (s *Editor) actOn(tx *store.Tx, j store.Job, verb string) (string, error) {
 		if err = skipNext(tx, &j); err == nil {
 			text = s.say(locale.ScheduleSkipped, j.Name, s.nextText(j))
 		}
-	case verbDelete:
+	case verbDelete, verbRemove:
 		if err = inFile(j); err != nil {
 			break
 		}
 		removeJob(&j)
 		text = s.say(locale.ScheduleRemoved, j.Name)
+		if j.Kind == store.JobReminder {
+			text += "\n" + shortText(j)
+		}
 	case verbLogs:
 		return s.logText(tx, j)
 	default:
@@ -174,28 +217,21 @@ func (s *Editor) logText(tx *store.Tx, j store.Job) (string, error) {
 
 // listText is the list of schedules that the planner may see, with its buttons.
 func (s *Editor) listText(tx *store.Tx, who planner) (a Answer, err error) {
-	all, err := tx.Jobs().Jobs(false)
+	list, err := seenBy(tx, who)
 	if err != nil {
 		return a, err
 	}
-	var lines []string
-	count := 0
-	for _, j := range all {
-		if !who.sees(j) {
-			continue
-		}
-		if count++; count > listShown {
-			continue
-		}
-		lines = append(lines, s.listLine(count, j))
-		a.Buttons = append(a.Buttons, listButtons(count, j))
-	}
-	if count == 0 {
+	if len(list) == 0 {
 		return Answer{Text: s.say(locale.ScheduleNone)}, nil
 	}
+	var lines []string
+	for i, j := range list[:min(len(list), listShown)] {
+		lines = append(lines, s.listLine(i+1, j))
+		a.Buttons = append(a.Buttons, listButtons(i+1, j))
+	}
 	a.Text = s.say(locale.ScheduleHead) + "\n\n" + strings.Join(lines, "\n")
-	if count > listShown {
-		a.Text += "\n" + s.say(locale.ScheduleMore, count-listShown)
+	if more := len(list) - listShown; more > 0 {
+		a.Text += "\n" + s.say(locale.ScheduleMore, more)
 	}
 	return a, nil
 }
@@ -209,11 +245,19 @@ func (s *Editor) listLine(n int, j store.Job) string {
 			state += ": " + j.Note
 		}
 	}
-	line := fmt.Sprintf("%d. `%s` — %s; %s", n, strings.ReplaceAll(j.Name, "`", "'"), whenInWords(j, language), state)
+	line := fmt.Sprintf("%d. `%s` — %s", n, strings.ReplaceAll(j.Name, "`", "'"), whenInWords(j, language))
+	if !once(j) || j.State == store.JobPaused || !j.NextRun.Equal(j.At) { // else it is said already
+		line += "; " + state
+	}
 	if j.Kind == store.JobReminder {
-		line += "\n   " + clip.Runes(strings.Join(strings.Fields(j.Message), " "), 80)
+		line += "\n   " + shortText(j)
 	}
 	return line
+}
+
+// shortText is what a job says, on one short line.
+func shortText(j store.Job) string {
+	return clip.Runes(strings.Join(strings.Fields(j.Message), " "), 80)
 }
 
 // listButtons are the buttons of a job in the list.

@@ -24,8 +24,12 @@ func (s *Editor) Remind(m gateway.Message, home gateway.Address, id store.InboxI
 	switch unclear, ok := errors.AsType[*phrase.UnclearError](err); {
 	case ok:
 		return s.ask(unclear), nil
-	case errors.Is(err, phrase.ErrNoTime), err == nil && w.Text == "":
+	case strings.TrimSpace(m.Args) == "":
 		return s.say(locale.RemindUsage), nil
+	case errors.Is(err, phrase.ErrNoTime):
+		return s.say(locale.RemindNoTime, clip.Line(m.Args, maxQuoted)), nil
+	case err == nil && w.Text == "":
+		return s.say(locale.RemindNoText, clip.Line(m.Args, maxQuoted)), nil
 	case err != nil:
 		return s.say(locale.RemindBad, err), nil
 	case w.Repeat == nil && !w.At.After(sentAt(m)):
@@ -122,6 +126,13 @@ func (s *Editor) ask(e *phrase.UnclearError) string {
 		return s.say(locale.RemindWeekday, e.Words, e.Weekday(s.Settings().Language))
 	case phrase.DoubtRepeat:
 		return s.say(locale.RemindRepeat)
+	case phrase.DoubtHour:
+		return s.say(locale.RemindHour, e.Words, e.Number, e.Number+12)
+	case phrase.DoubtDay:
+		return s.say(locale.RemindNoDay, e.Number, e.Month(s.Settings().Language))
 	}
 	return s.say(locale.RemindUnclear, e.Words)
 }
+
+// maxQuoted bounds what an answer repeats of what was written, in characters.
+const maxQuoted = 80

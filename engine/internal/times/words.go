@@ -156,5 +156,8 @@ func DescribeTime(t time.Time, zone *time.Location, language string) string {
 	return w.short[t.Weekday()] + t.Format(layout)
 }
 
+// MonthName is the name of a month as behind "in", in "en" or "ru".
+func MonthName(m time.Month, language string) string { return wordsOf(language).months[m] }
+
 // WeekdayName is the short name of a weekday in "en" or "ru".
 func WeekdayName(d time.Weekday, language string) string { return wordsOf(language).short[d] }

@@ -97,6 +97,8 @@ type Prepared struct {
 	// and no model is asked.
 	Notes []string
 	Alone bool
+	// Kept are the files of the workspace that came with it.
+	Kept []string
 	// Aloud says that the person spoke.
 	Aloud bool
 }
@@ -365,11 +367,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		if t.Job != nil {
 			return "", ErrNoModel
 		}
-		p := locale.NoModelHere
-		if t.Owned {
-			p = locale.NoModel
-		}
-		return t.label(locale.Say(t.settings.Language, p)), nil
+		return withoutModel(ctx, t)
 	}
 	if alone, err := prepare(ctx, t); alone != "" || err != nil {
 		return alone, err
@@ -400,6 +398,27 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		t.say(results)
 		conv = append(conv, message, results)
 	}
+}
+
+// withoutModel is the answer of a bot that has no model. It keeps the files that came.
+func withoutModel(ctx context.Context, t *turn) (string, error) {
+	p := locale.NoModelHere
+	if t.Owned {
+		p = locale.NoModel
+	}
+	text := locale.Say(t.settings.Language, p)
+	if t.Prepare == nil {
+		return t.label(text), nil
+	}
+	came, err := t.Prepare(ctx)
+	if err != nil {
+		return "", err
+	}
+	t.Asked = came.Asked
+	if len(came.Kept) > 0 {
+		text += "\n" + locale.Say(t.settings.Language, locale.FilesKept, strings.Join(came.Kept, ", "))
+	}
+	return t.label(text), nil
 }
 
 // prepare finishes what was asked. alone is the answer when there is nothing that a model

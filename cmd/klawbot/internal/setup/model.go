@@ -44,7 +44,7 @@ func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.
 	other, none := len(here)+1, len(here)+2
 	usual := 1
 	if len(here) == 0 && len(toDownload) > 0 {
-		usual = none + 1 // a model without a key or a server
+		usual = none // a download of gigabytes has to be chosen
 	}
 	for {
 		fmt.Fprintln(s.Stdout, "Choose a model:")
@@ -310,7 +310,7 @@ func (s Setup) changeToken(ctx context.Context, p *terminal.Prompter, l *config.
 		err = configedit.SetToken(l, a.Token)
 	}
 	if err == nil {
-		_, err = fmt.Fprintln(s.Stdout, "Written. Restart a running bot: klawbot run")
+		_, err = fmt.Fprintln(s.Stdout, s.Advice("Written. Restart a running bot: klawbot run"))
 	}
 	return err
 }

@@ -56,7 +56,7 @@ func (s Setup) askOwner(ctx context.Context, p *terminal.Prompter, a *Answers, c
 		case errors.Is(err, errSkipped):
 			return nil
 		case waiting.Err() != nil:
-			fmt.Fprintln(s.Stdout, "No message received. Later: klawbot allow ID")
+			fmt.Fprintln(s.Stdout, s.Advice("No message received. Later: klawbot allow ID"))
 			return nil
 		case err != nil:
 			return err
