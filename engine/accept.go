@@ -9,6 +9,7 @@ import (
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/condition"
 	"klawbot/gateway"
 	"klawbot/tools"
 )
@@ -22,7 +23,7 @@ func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error {
 	if len(updates) == 0 {
 		return nil
 	}
-	if e.store.Condition().State == store.StateDamaged {
+	if e.store.Condition().State == condition.Damaged {
 		// The next start restores a backup, which would not have them.
 		e.life.Refused(ctx, updates)
 		return fmt.Errorf("store %d updates: %w", len(updates), errDamaged)

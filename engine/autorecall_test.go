@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/settings"
@@ -24,6 +25,7 @@ func forgetful(t *testing.T) *house {
 	h.settings.Owners = map[string][]int64{"telegram": {alice, bob}}
 	h.settings.Memory.ChunkSize, h.settings.Memory.ChunkOverlap = 400, 80
 	h.settings.Memory.AutoRecall = settings.AutoRecall{Enabled: true, TopK: 3, MaxTokens: 400, MinScore: 0.5}
+	h.settings.Memory.RecallWithin = time.Minute // a busy machine
 	h.answers(func(r modeltest.Request) modeltest.Reply { return modeltest.Text("re: " + strings.Fields(said(r))[0]) })
 	return h
 }

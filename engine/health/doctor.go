@@ -20,6 +20,7 @@ import (
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/condition"
 	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/probe"
@@ -180,12 +181,12 @@ func databaseFindings(ctx context.Context, c toolset.Config) []Finding {
 }
 
 func databaseFinding(ctx context.Context, st *store.Store) Finding {
-	if c := st.Condition(); c.State != store.StateOK {
+	if c := st.Condition(); c.State != condition.OK {
 		return Broken("database", remedy(c.State), errors.New(c.Fault))
 	}
 	started := time.Now()
 	if err := st.Check(ctx); err != nil {
-		return Broken("database", remedy(store.StateDamaged), err)
+		return Broken("database", remedy(condition.Damaged), err)
 	}
 	in, out, err := Queues(ctx, st)
 	if err != nil {
@@ -195,11 +196,11 @@ func databaseFinding(ctx context.Context, st *store.Store) Finding {
 }
 
 // remedy is what to do about a database in a state.
-func remedy(s store.State) string {
+func remedy(s condition.State) string {
 	switch s {
-	case store.StateFull:
+	case condition.Full:
 		return "free some space; the bot then resumes by itself"
-	case store.StateReadOnly, store.StateFailing:
+	case condition.ReadOnly, condition.Failing:
 		return "look at the disk and its mount (dmesg, mount); the bot then resumes by itself"
 	}
 	return "restart the bot: it restores the newest good backup; klawbot reindex, before the start, brings back the message history since, also without a backup"

@@ -17,6 +17,7 @@ import (
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/condition"
 	"klawbot/engine/internal/toolset"
 	"klawbot/gateway"
 	"klawbot/internal/redact"
@@ -139,7 +140,7 @@ func StatusOf(ctx context.Context, c toolset.Config) (Status, error) {
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	switch {
 	case store.Damaged(err):
-		s.Database = Database{State: string(store.StateDamaged), Fault: err.Error()}
+		s.Database = Database{State: string(condition.Damaged), Fault: err.Error()}
 	case err != nil:
 		return s, err
 	default:
@@ -160,7 +161,7 @@ func (s *Status) Complete(ctx context.Context, st *store.Store, dir string, usag
 		return err
 	}
 	var err error
-	if s.Usage, err = usage(ctx); err != nil && s.Database.State == string(store.StateOK) {
+	if s.Usage, err = usage(ctx); err != nil && s.Database.State == string(condition.OK) {
 		return err
 	}
 	s.Database.Fault, s.Backup.Fault = secrets.Text(s.Database.Fault), secrets.Text(s.Backup.Fault)
@@ -184,8 +185,8 @@ func (s *Status) read(ctx context.Context, st *store.Store, dir string) error {
 		return ctx.Err()
 	}
 	c := st.Condition()
-	if err != nil && c.State == store.StateOK {
-		c = store.Condition{State: store.StateFailing, Fault: err.Error()}
+	if err != nil && c.State == condition.OK {
+		c = condition.Condition{State: condition.Failing, Fault: err.Error()}
 	}
 	s.Database = Database{State: string(c.State), Fault: c.Fault, Since: c.Since}
 	for _, name := range []string{"klawbot.db", "klawbot.db-wal"} {
@@ -346,7 +347,7 @@ func (s Status) faults(now time.Time) []string {
 			faults = append(faults, h.Channel+": "+fault)
 		}
 	}
-	if s.Database.State != string(store.StateOK) {
+	if s.Database.State != string(condition.OK) {
 		faults = append(faults, "database: "+s.Database.State)
 	}
 	if oldest := s.Inbox.Oldest; !oldest.IsZero() && now.Sub(oldest) > inboxStale {

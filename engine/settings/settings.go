@@ -179,6 +179,8 @@ type Memory struct {
 	// Fusion is how the two sides of the search come together: score or rrf.
 	Fusion     string
 	AutoRecall AutoRecall
+	// RecallWithin is how long a person waits for it; 0 is a second.
+	RecallWithin time.Duration
 }
 
 // AutoRecall says what the model is reminded of without asking.

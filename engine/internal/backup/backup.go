@@ -18,6 +18,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/condition"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/wait"
@@ -180,10 +181,10 @@ func (b *Backups) Report() health.Backup {
 // watchDatabase notices when the database changes its condition. While it cannot be
 // written it tries, so that the end of an outage is noticed.
 func (b *Backups) watchDatabase(ctx context.Context) {
-	last := store.StateOK
+	last := condition.OK
 	for wait.For(ctx, probeEvery) {
 		c := b.config.Store.Condition()
-		if c.State != store.StateOK && c.State != store.StateDamaged && b.config.Store.Probe(ctx) == nil {
+		if c.State != condition.OK && c.State != condition.Damaged && b.config.Store.Probe(ctx) == nil {
 			c = b.config.Store.Condition()
 		}
 		if c.State != last {
@@ -193,12 +194,12 @@ func (b *Backups) watchDatabase(ctx context.Context) {
 	}
 }
 
-func (b *Backups) databaseChanged(ctx context.Context, c store.Condition) {
+func (b *Backups) databaseChanged(ctx context.Context, c condition.Condition) {
 	switch c.State {
-	case store.StateOK:
+	case condition.OK:
 		b.config.Log.Info("database takes writes again")
 		b.Log()
-	case store.StateDamaged:
+	case condition.Damaged:
 		unanswered, known := b.unanswered(ctx)
 		b.config.Log.Error("database is damaged, no more messages are accepted: restart the bot, it restores the newest good backup",
 			"fault", c.Fault, "unanswered_messages", unanswered, "unanswered_known", known)

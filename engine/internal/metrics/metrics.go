@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/condition"
 )
 
 // Meters are counters and histograms. Names and labels of model calls are those
@@ -107,7 +108,7 @@ func (m *Meters) Write(w io.Writer, s health.Status) {
 	metrics.WriteGaugeFloat64(w, "klawbot_inbox_oldest_seconds", age(s.Inbox.Oldest, now))
 	metrics.WriteGaugeFloat64(w, "klawbot_outbox_waiting", float64(s.Outbox.Waiting))
 	metrics.WriteGaugeFloat64(w, "klawbot_outbox_oldest_seconds", age(s.Outbox.Oldest, now))
-	metrics.WriteGaugeFloat64(w, "klawbot_database_ok", truth(s.Database.State == string(store.StateOK)))
+	metrics.WriteGaugeFloat64(w, "klawbot_database_ok", truth(s.Database.State == string(condition.OK)))
 	metrics.WriteGaugeFloat64(w, "klawbot_database_bytes", float64(s.Database.Bytes))
 	metrics.WriteGaugeFloat64(w, "klawbot_backup_age_seconds", age(s.Backup.At, now))
 	for _, p := range s.Disk.Parts {

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -55,7 +56,7 @@ func (w *Window) recalled(ctx context.Context, past store.Past) string {
 	if !s.Enabled || s.TopK <= 0 || !beyond || w.in.Directed || !terms.Says(question) {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, recallWithin)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(w.in.Settings.Memory.RecallWithin, recallWithin))
 	defer cancel()
 	said, known, err := w.search(ctx, question, s)
 	if err != nil {

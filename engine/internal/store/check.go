@@ -19,7 +19,7 @@ func (s *Store) Check(ctx context.Context) error {
 		err = sqlite.Check(ctx, s.path, "quick_check")
 	}
 	if Damaged(err) {
-		s.condition.damaged(err)
+		s.condition.Damage(err)
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/condition"
 )
 
 // remember writes chunks that the full-text index finds.
@@ -49,7 +50,7 @@ func TestCheckFindsNoDamageWhereNoneIs(t *testing.T) {
 			t.Fatalf("round %d, after the writes: %v", round, err)
 		}
 	}
-	if c := s.Condition(); c.State != store.StateOK {
+	if c := s.Condition(); c.State != condition.OK {
 		t.Errorf("the condition is %+v", c)
 	}
 }

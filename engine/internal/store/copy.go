@@ -23,7 +23,7 @@ func (s *Store) CopyTo(ctx context.Context, path string) error {
 	defer db.Close() // nothing is written
 	_, err = db.ExecContext(ctx, "VACUUM INTO ?", path)
 	if Damaged(err) {
-		s.condition.note(err)
+		s.condition.Note(err)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/sqlite"
+	"klawbot/engine/internal/store/condition"
 	"klawbot/internal/atomicfile"
 )
 
@@ -88,7 +89,7 @@ func (i instance) identify(ctx context.Context, db *sql.DB, id string) (fresh bo
 	case sqlite.Corrupt(err):
 		return false, &sqlite.DamagedError{Path: i.db, Reason: fmt.Sprintf("is damaged or not a klawbot database (%v)", err)}
 	case err != nil:
-		return false, explain(i.db, err)
+		return false, condition.Explain(i.db, err)
 	case application == 0 && tables == 0:
 		return i.nothing(id, "is empty")
 	case application != applicationID:

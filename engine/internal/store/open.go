@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/sqlite"
+	"klawbot/engine/internal/store/condition"
 	"klawbot/engine/internal/store/schema"
 )
 
@@ -95,7 +96,7 @@ func (s *Store) prepare(ctx context.Context) error {
 		clean, err = s.settle(ctx, db, pair)
 	}
 	if err != nil {
-		return errors.Join(explain(s.path, err), db.Close())
+		return errors.Join(condition.Explain(s.path, err), db.Close())
 	}
 	if err := s.start(ctx, db); err != nil {
 		return errors.Join(err, db.Close())
@@ -153,7 +154,7 @@ func openBeside(ctx context.Context, c Config) (*Store, error) {
 	}
 	s := &Store{dir: dir, path: pair.db, log: c.Log, secrets: c.secrets()}
 	if err := sqlite.KeepWAL(ctx, db); err != nil {
-		return nil, errors.Join(explain(pair.db, err), db.Close())
+		return nil, errors.Join(condition.Explain(pair.db, err), db.Close())
 	}
 	// It must have gone through exactly the steps that this program knows.
 	missing, err := schema.Missing(ctx, db, pair.db)
@@ -178,7 +179,7 @@ func (s *Store) start(ctx context.Context, db *sql.DB) error {
 	readers.SetMaxIdleConns(readConnections)
 	s.readers = readers
 	s.checking, s.stopCheck = context.WithCancel(context.WithoutCancel(ctx))
-	s.condition.confirm = s.confirm
+	s.condition.Confirm = s.confirm
 	s.writer = &writer{db: db, path: s.path, secrets: s.secrets, log: s.log, condition: &s.condition}
 	return nil
 }
@@ -220,7 +221,7 @@ func (s *Store) confirm() (is, known bool) {
 // openWriter opens the one connection that may write.
 func openWriter(ctx context.Context, path string) (*sql.DB, error) {
 	db, err := sqlite.OpenWriter(ctx, path)
-	return db, explain(path, err)
+	return db, condition.Explain(path, err)
 }
 
 // warnOfWAL logs what a damaged write-ahead log may have cost. After a graceful stop

@@ -4,10 +4,7 @@ package store
 
 import (
 	"cmp"
-	"context"
-	"database/sql"
 	"errors"
-	"sync"
 
 	"klawbot/engine/internal/sqlite"
 	"klawbot/internal/redact"
@@ -21,7 +18,7 @@ var errRehearsed = errors.New("rehearsed")
 // besides the database is wrong then, and the tests that run over it notice. Import
 // and a rebuild end at the first failure, so what they remember does not matter.
 func rehearse(tx *sqlite.Transaction, secrets *redact.Set, fn func(*Tx) error) error {
-	dead, err := deadTx()
+	dead, err := sqlite.Dead()
 	if err != nil {
 		return err
 	}
@@ -34,16 +31,3 @@ func rehearse(tx *sqlite.Transaction, secrets *redact.Set, fn func(*Tx) error) e
 	}
 	return cmp.Or(failed, err)
 }
-
-// deadTx is a transaction in which every statement fails.
-var deadTx = sync.OnceValues(func() (*sqlite.Transaction, error) {
-	db, err := sql.Open("sqlite3", ":memory:")
-	if err != nil {
-		return nil, err
-	}
-	tx, err := sqlite.Begin(context.Background(), db, "BEGIN")
-	if err != nil {
-		return nil, err
-	}
-	return tx, errors.Join(tx.Commit(), db.Close())
-})

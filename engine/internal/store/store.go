@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/sqlite"
+	"klawbot/engine/internal/store/condition"
 	"klawbot/gateway"
 	"klawbot/internal/redact"
 )
@@ -72,7 +73,7 @@ type Store struct {
 	committed func(Changes) // Config.Committed
 	readers   *sql.DB
 	writer    *writer
-	condition condition
+	condition condition.Tracker
 	// checking is the context of background checks; stopCheck ends it.
 	checking   context.Context
 	stopCheck  context.CancelFunc
@@ -133,10 +134,10 @@ func (s *Store) shut() error {
 	s.stopCheck()
 	s.writer.stop()
 	s.background.Wait()
-	if s.lock != nil && s.Condition().State == StateDamaged {
+	if s.lock != nil && s.Condition().State == condition.Damaged {
 		s.distrust()
 	}
-	if s.lock != nil && s.Condition().State != StateDamaged {
+	if s.lock != nil && s.Condition().State != condition.Damaged {
 		faults = append(faults, setMeta(s.writer.db, "clean", "1"))
 	}
 	faults = append(faults, s.readers.Close(), s.writer.db.Close())
@@ -186,7 +187,7 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 	defer tx.Rollback() // a read has nothing to lose
 	err = fn(newTx(tx, s.secrets, false))
 	if Damaged(err) {
-		s.condition.note(err)
+		s.condition.Note(err)
 	}
 	return err
 }
@@ -203,9 +204,9 @@ func (s *Store) DataVersion(ctx context.Context) (int64, error) {
 	// wait for the batch that is being written is short.
 	err := s.writer.db.QueryRow("PRAGMA data_version").Scan(&v)
 	if err != nil {
-		s.condition.note(err)
+		s.condition.Note(err)
 	}
-	return v, explain(s.path, err)
+	return v, condition.Explain(s.path, err)
 }
 
 // now is the time as the database can store it.

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"klawbot/engine/internal/sqlite"
+	"klawbot/engine/internal/store/condition"
 	"klawbot/internal/redact"
 )
 
@@ -32,7 +33,7 @@ type writer struct {
 	secrets *redact.Set
 	log     *slog.Logger
 	// condition is told how the writes fare.
-	condition *condition
+	condition *condition.Tracker
 
 	mu      sync.Mutex
 	waiting []*request // guarded by mu, as all below
@@ -113,7 +114,7 @@ func (w *writer) finish(batch []*request, err error) {
 		if r.err == nil {
 			r.err = err
 		}
-		r.err = explain(w.path, r.err)
+		r.err = condition.Explain(w.path, r.err)
 		w.observe(r)
 		if i > 0 {
 			close(r.lead)
@@ -132,9 +133,9 @@ func (w *writer) finish(batch []*request, err error) {
 // changed nothing tells nothing: it needs no space.
 func (w *writer) observe(r *request) {
 	if r.err != nil {
-		w.condition.note(r.err)
+		w.condition.Note(r.err)
 	} else if r.changed {
-		w.condition.written()
+		w.condition.Written()
 	}
 }
 
@@ -235,23 +236,5 @@ func (w *writer) call(tx *sqlite.Transaction, r *request) (err error) {
 	one := newTx(tx, w.secrets, true)
 	err = r.fn(one)
 	r.changed = one.changed
-	return err
-}
-
-// explain adds what a person can do about the failures of a disk.
-func explain(path string, err error) error {
-	switch stateOf(err) {
-	case StateFull:
-		return fmt.Errorf("write %s: the disk is full, free some space: %w", path, err)
-	case StateReadOnly:
-		return fmt.Errorf("write %s: the file or its folder is read-only: %w", path, err)
-	case StateFailing:
-		return fmt.Errorf("write %s: the disk does not work: %w", path, err)
-	case StateDamaged:
-		return fmt.Errorf("write %s: the file is damaged, restart the bot to restore a backup: %w", path, err)
-	}
-	if sqlite.Busy(err) {
-		return fmt.Errorf("write %s: another process holds it: %w", path, err)
-	}
 	return err
 }
