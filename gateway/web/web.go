@@ -50,8 +50,6 @@ type Config struct {
 // Channel is the web page. It implements gateway.Channel.
 type Channel struct {
 	config  Config
-	host    string // what browsers have to call it, with the port
-	port    string
 	serving chan struct{} // closed when accept is set
 	codes   codes
 	hub     *hub
