@@ -430,6 +430,12 @@ func (g *Gateway) Keyed(channel string) bool {
 	return ok
 }
 
+// Works reports whether a channel shows what the bot is doing, at once.
+func (g *Gateway) Works(channel string) bool {
+	_, ok := g.byName[channel].(Worker)
+	return ok
+}
+
 // Buttons reports whether a chat has buttons: in a terminal people answer in words.
 func (g *Gateway) Buttons(chat ChatID) bool {
 	_, ok := g.byName[chat.Channel].(Answerer)

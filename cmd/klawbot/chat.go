@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,7 +85,7 @@ func banner(model, note string) string {
 
 // chatAlone runs a bot for this terminal, as long as it lasts.
 func chatAlone(ctx context.Context, a *app, l *config.Live, f config.Folders, banner, message string) error {
-	c := a.botConfig(l, f, bot.NewLog(a.stderr, l, a.redact, bot.Quiet(l)))
+	c := a.botConfig(l, f, logOf(a, l, message))
 	c.Console = true
 	p, err := bot.New(c)
 	if err != nil {
@@ -112,7 +114,7 @@ func attach(ctx context.Context, a *app, f config.Folders, banner, message strin
 		if bot.Offline(filepath.Join(f.Data, "assets")) {
 			fmt.Fprintln(a.stdout, "Offline: search goes by words until the 43 MB model is here.")
 		}
-		fmt.Fprintln(a.stdout, "/help lists commands · Tab completes · Ctrl-D ends")
+		fmt.Fprintln(a.stdout, terminal.Fold(a.stdout, "/help lists commands · Tab completes · Ctrl-D ends"))
 		err = a.converse(ctx, client, f)
 	default:
 		err = terminal.Recite(ctx, client, a.stdin, a.stdout)
@@ -129,9 +131,8 @@ func attach(ctx context.Context, a *app, f config.Folders, banner, message strin
 // converse is the talk with a person: with an editor where the terminal can do more than
 // print lines.
 func (a *app) converse(ctx context.Context, bot *console.Client, f config.Folders) error {
-	in, inOK := a.stdin.(*os.File)
-	out, outOK := terminal.Unwrap(a.stdout).(*os.File)
-	if term := a.getenv("TERM"); !inOK || !outOK || term == "" || term == "dumb" {
+	in, out, ok := editable(a)
+	if !ok {
 		return terminal.Converse(ctx, bot, a.stdin, a.stdout)
 	}
 	var commands []string
@@ -140,8 +141,26 @@ func (a *app) converse(ctx context.Context, bot *console.Client, f config.Folder
 	}
 	return tty.Converse(ctx, tty.Config{
 		Bot: bot, In: in, Out: out, Environ: a.environ, History: filepath.Join(f.Data, "chat_history"),
-		Commands: append(commands, "/quit"), Redact: a.redact.Text,
+		Commands: append(commands, "/quit"), Names: func(words []string) []string { return names(ctx, a, words) }, Redact: a.redact.Text,
 	})
+}
+
+// editable is the terminal of a person, if it can do more than print lines.
+func editable(a *app) (in, out *os.File, ok bool) {
+	in, inOK := a.stdin.(*os.File)
+	out, outOK := terminal.Unwrap(a.stdout).(*os.File)
+	term := a.getenv("TERM")
+	return in, out, a.interactive() && inOK && outOK && term != "" && term != "dumb"
+}
+
+// logOf is the log of a bot that talks in this terminal. Beside an editor, which draws,
+// there is none unless the configuration asks for debugging: the answers say what fails.
+func logOf(a *app, l *config.Live, message string) *slog.Logger {
+	least := bot.Quiet(l)
+	if _, _, ok := editable(a); ok && message == "" && least > slog.LevelDebug {
+		least = math.MaxInt
+	}
+	return bot.NewLog(a.stderr, l, a.redact, least)
 }
 
 func demoCommand(a *app) *cobra.Command {

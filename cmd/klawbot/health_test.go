@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"klawbot/internal/telegramtest"
@@ -40,13 +42,20 @@ func (r *rig) configure(old, replacement string) {
 // freeAddress is a free address.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		// Below those that the system gives to others, and no port twice.
+		address := fmt.Sprintf("127.0.0.1:%d", 20000+(firstPort+ports.Add(1))%12000)
+		if ln, err := net.Listen("tcp", address); err == nil {
+			_ = ln.Close()
+			return address
+		}
 	}
-	defer ln.Close()
-	return ln.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
+
+// firstPort is another one in each process, ports how many were handed out.
+var firstPort, ports = rand.Int64N(12000), new(atomic.Int64)
 
 func get(t *testing.T, url string) (code int, body string) {
 	t.Helper()

@@ -150,7 +150,7 @@ var allowed = map[string]packageRule{
 	"scripts/mutants":                    {0, nil, "tests the tests"},
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
-	"cmd/klawbot":                        {4025, []string{"internal/advice", "cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/injection", "whitelist", "engine/data", "engine/health", "internal/atomicfile", "gateway/console", "internal/clip"}, "the commands; klawbot model and klawbot telegram; marks and next steps; how to use a downloaded model; klawbot web; lists backups"},
+	"cmd/klawbot":                        {4075, []string{"internal/advice", "cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/injection", "whitelist", "engine/data", "engine/health", "internal/atomicfile", "gateway/console", "internal/clip"}, "the commands; klawbot model and klawbot telegram; marks and next steps; how to use a downloaded model; klawbot web; lists backups"},
 	"cmd/klawbot/internal/config":        {2700, []string{"cmd/klawbot/internal/usage", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "gateway/web", "internal/httpclient", "internal/redact", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/rule", "tools/sandbox", "tools/web", "whitelist", "engine/data", "cmd/klawbot/internal/keys", "tools/find"}, "the configuration; it knows whose settings it reads; what can never work is told at the start; the keys of media; the web page's keys"},
 	"cmd/klawbot/internal/terminal":      {700, []string{"gateway/console", "internal/redact", "cmd/klawbot/internal/usage"}, "speaks with a person; waits for the own answer"},
 	"cmd/klawbot/internal/yamledit":      {525, nil, "a leaf"},
@@ -174,7 +174,7 @@ var allowed = map[string]packageRule{
 	"cmd/klawbot/internal/keys":          {1000, []string{"tools/near"}, "knows no key of klawbot; names the unset variable of a wrong value"},
 	"engine/internal/llm/speech":         {2475, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families; calls with labels and in tags named after a tool; channels without tokens, citations, braces too few"},
 	"engine/internal/localmodel":         {1575, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both; starts after a late download; measures its speed, and stays loaded where a prefix is lost; reads how large a GGUF file has to be"},
-	"cmd/klawbot/internal/tty":           {800, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal; prints in order, a screen at a time; searches the history; says which tool runs"},
+	"cmd/klawbot/internal/tty":           {900, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal; prints in order, a screen at a time; searches the history; says which tool runs"},
 }
 
 // home says which packages may import a library, and why more than one.
@@ -231,7 +231,7 @@ var home = map[string][]string{
 	"github.com/hajimehoshi/go-mp3":                {"engine/internal/sound"},
 	"github.com/mewkiz/flac":                       {"engine/internal/sound"},
 	"github.com/VictoriaMetrics/metrics":           {"engine/internal/metrics"},
-	"golang.org/x/sys":                             {"engine/internal/sqlite", "internal/llamatest", "tools/sandbox", "tools/sandbox/seccomp", "cmd/klawbot/internal/bot"}, // each its own system calls
+	"golang.org/x/sys":                             {"engine/internal/sqlite", "internal/llamatest", "tools/sandbox", "tools/sandbox/seccomp", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/tty"}, // each its own system calls
 	"github.com/landlock-lsm/go-landlock":          {"tools/sandbox"},
 	"github.com/elastic/go-seccomp-bpf":            {"tools/sandbox/seccomp"},
 }

@@ -25,10 +25,17 @@ type screen struct {
 
 	mu   sync.Mutex
 	said bytes.Buffer // guarded by mu
+	seen *vt          // guarded by mu
 }
 
 // onTerminal starts klawbot in a terminal of its own.
 func onTerminal(t *testing.T, environ []string, args ...string) *screen {
+	t.Helper()
+	return onTerminalOf(t, 80, environ, args...)
+}
+
+// onTerminalOf starts klawbot in a terminal of so many columns.
+func onTerminalOf(t *testing.T, columns int, environ []string, args ...string) *screen {
 	t.Helper()
 	pty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -42,7 +49,7 @@ func onTerminal(t *testing.T, environ []string, args ...string) *screen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.IoctlSetWinsize(int(pty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
+	if err := unix.IoctlSetWinsize(int(pty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)}); err != nil {
 		t.Fatal(err)
 	}
 	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -50,7 +57,7 @@ func onTerminal(t *testing.T, environ []string, args ...string) *screen {
 		t.Fatal(err)
 	}
 	defer tty.Close()
-	s := &screen{t: t, pty: pty, cmd: exec.Command("klawbot", args...)}
+	s := &screen{t: t, pty: pty, seen: newVT(columns, 24), cmd: exec.Command("klawbot", args...)}
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = tty, tty, tty
 	s.cmd.Env = append(os.Environ(), environ...)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -68,6 +75,7 @@ func (s *screen) read() {
 		n, err := s.pty.Read(b)
 		s.mu.Lock()
 		s.said.Write(b[:n])
+		_, _ = s.seen.Write(b[:n]) // takes all
 		s.mu.Unlock()
 		if err != nil { // the program has ended
 			return
@@ -145,7 +153,7 @@ func TestTerminalChatEnds(t *testing.T) {
 	for name, keys := range map[string]string{"Ctrl-D": "\x04", "quit": "/quit\r"} {
 		t.Run(name, func(t *testing.T) {
 			s := onTerminal(t, []string{"TERM=xterm-256color", "NO_COLOR=1"}, "demo")
-			s.until("> ")
+			s.awaits("the prompt", atPrompt)
 			s.types(keys)
 			if code := s.ends(); code != 0 {
 				t.Errorf("exit code %d, want 0:\n%s", code, s.shows())

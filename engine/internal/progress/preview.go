@@ -37,7 +37,7 @@ type preview struct {
 // falls; the next one says more anyway. It returns early, with the error, when the chat
 // cannot show it at all.
 func (p *Progress) grow(ctx context.Context, g preview) error {
-	delay := previewEvery
+	delay := p.pause()
 	if part, ok := p.current(g.streaming); ok && part.Text != g.shown {
 		delay = 0
 	}
@@ -82,6 +82,9 @@ func (p *Progress) pause() time.Duration {
 	defer p.mu.Unlock()
 	if p.early {
 		return statusEvery
+	}
+	if p.shows.Gateway.Works(p.shown.Address.Chat.Channel) {
+		return nearbyEvery
 	}
 	return previewEvery
 }

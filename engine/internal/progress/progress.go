@@ -64,6 +64,9 @@ const (
 	unstreamedPlaceholderAfter = 2 * time.Second
 	// previewEvery is the time between two previews of a growing answer.
 	previewEvery = 1500 * time.Millisecond
+	// nearbyEvery is the same where nothing limits how often something is shown: in a
+	// terminal and on the web page.
+	nearbyEvery = 100 * time.Millisecond
 	// statusEvery is the same for how far a model has loaded or read.
 	statusEvery = 2 * time.Second
 	// settleWithin bounds the wait for a placeholder when the turn has ended.

@@ -195,8 +195,15 @@ func checkpoints(db string, litestream bool) error {
 	return nil
 }
 
-// Off tells a data directory that nothing replicates it any more.
-func Off(data string) error { return checkpoints(filepath.Join(data, database), false) }
+// Off tells a data directory that nothing replicates it any more. A directory that takes
+// no changes is left to those who open it: they say whose it must be.
+func Off(data string) error {
+	err := checkpoints(filepath.Join(data, database), false)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return err
+}
 
 // forget removes what Litestream keeps beside the database about an earlier replica.
 func (s *litestream) forget() error {

@@ -42,6 +42,23 @@ func width(out io.Writer) int {
 	return 80
 }
 
+// Fold breaks a line of hints between them when it is too long for the terminal.
+func Fold(out io.Writer, line string) string {
+	const between = " · "
+	if len([]rune(line)) <= width(out) {
+		return line
+	}
+	var rows []string
+	for hint := range strings.SplitSeq(line, between) {
+		if last := len(rows) - 1; last >= 0 && len([]rune(rows[last]+between+hint)) <= width(out) {
+			rows[last] += between + hint
+			continue
+		}
+		rows = append(rows, hint)
+	}
+	return strings.Join(rows, "\n")
+}
+
 // Visible takes out of foreign text what could command the terminal or show its
 // words in another order.
 func Visible(text string) string {

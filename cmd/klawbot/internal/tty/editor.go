@@ -31,6 +31,9 @@ type editor struct {
 	file     string
 	redact   func(string) string
 	commands []string
+	names    func(words []string) []string
+	// killed is what Ctrl-W, Ctrl-U and Ctrl-K took away last, for Ctrl-Y.
+	killed string
 
 	history []string
 	// at is the entry that is shown; len(history) is what is being typed, kept in draft.
@@ -43,7 +46,7 @@ type editor struct {
 }
 
 func newEditor(c Config) *editor {
-	e := &editor{area: textarea.New(), file: c.History, redact: c.Redact, commands: c.Commands, pasted: map[string]string{}}
+	e := &editor{area: textarea.New(), file: c.History, redact: c.Redact, commands: c.Commands, names: c.Names, pasted: map[string]string{}}
 	e.area.Prompt, e.area.ShowLineNumbers = terminal.Prompt, false
 	e.area.SetPromptFunc(len(terminal.Prompt), func(p textarea.PromptInfo) string {
 		if p.LineNumber > 0 {
@@ -118,9 +121,33 @@ func (e *editor) update(msg tea.Msg) tea.Cmd {
 			}
 		}
 	}
+	before := e.text()
 	var cmd tea.Cmd
 	e.area, cmd = e.area.Update(msg)
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		switch k.String() {
+		case "ctrl+w", "ctrl+u", "ctrl+k", "alt+d", "alt+backspace":
+			if gone := missing(before, e.text()); gone != "" {
+				e.killed = gone
+			}
+		case "ctrl+y":
+			e.area.InsertString(e.killed)
+		}
+	}
 	return cmd
+}
+
+// missing is the piece of a text that another one lacks.
+func missing(before, after string) string {
+	if len(after) >= len(before) {
+		return ""
+	}
+	head := len(commonPrefix([]string{before, after}))
+	tail := 0
+	for tail < len(after)-head && before[len(before)-1-tail] == after[len(after)-1-tail] {
+		tail++
+	}
+	return before[head : len(before)-tail]
 }
 
 // show shows an entry of the history, or what was being typed.
@@ -155,16 +182,22 @@ func (e *editor) search() bool {
 	return false
 }
 
-// complete completes the command that is typed, as far as it is clear. It returns the
-// commands to choose from, if there are several.
+// complete completes the command that is typed, or the name behind it, as far as it is
+// clear. It returns what there is to choose from, if that is several.
 func (e *editor) complete() []string {
 	text := e.text()
-	if !strings.HasPrefix(text, "/") || strings.ContainsAny(text, " \n") {
+	if !strings.HasPrefix(text, "/") || strings.Contains(text, "\n") {
 		return nil
 	}
+	from, all := strings.LastIndex(text, " ")+1, e.commands
+	if from > 0 {
+		if all = nil; e.names != nil {
+			all = e.names(strings.Fields(text[:from]))
+		}
+	}
 	var fits []string
-	for _, c := range e.commands {
-		if strings.HasPrefix(c, text) {
+	for _, c := range all {
+		if strings.HasPrefix(c, text[from:]) {
 			fits = append(fits, c)
 		}
 	}
@@ -172,10 +205,10 @@ func (e *editor) complete() []string {
 	case 0:
 		return nil
 	case 1:
-		e.area.SetValue(fits[0] + " ")
+		e.area.SetValue(text[:from] + fits[0] + " ")
 		fits = nil
 	default:
-		e.area.SetValue(commonPrefix(fits))
+		e.area.SetValue(text[:from] + commonPrefix(fits))
 	}
 	e.area.MoveToEnd()
 	return fits

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,8 @@ type Config struct {
 	History string
 	// Commands are the names that Tab completes, with their slash.
 	Commands []string
+	// Names are what Tab completes behind these words, such as models behind /model.
+	Names func(words []string) []string
 	// Redact masks secrets in what is kept.
 	Redact func(string) string
 }
@@ -40,6 +43,7 @@ var ErrInterrupted = errors.New("interrupted")
 func Converse(ctx context.Context, c Config) error {
 	group, ctx := errgroup.WithContext(ctx)
 	m := newModel(ctx, c)
+	m.ahead = typedAhead(c.In)
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.In), tea.WithOutput(c.Out), tea.WithEnvironment(c.Environ), tea.WithoutSignalHandler())
 	group.Go(func() error {
 		return c.Bot.Events(ctx, func(e console.Event) error {
@@ -108,6 +112,8 @@ type model struct {
 	stopping    bool
 	hint        string
 	left        error // why the talk ended
+	// ahead are the lines that were typed before the editor was there.
+	ahead []string
 
 	// unprinted are the lines that wait for their place above the editor; printing says
 	// that a command is at it.
@@ -125,7 +131,22 @@ func newModel(ctx context.Context, c Config) *model {
 	return &model{ctx: ctx, config: c, editor: newEditor(c), width: 80, height: 24}
 }
 
-func (m *model) Init() tea.Cmd { return m.editor.focus() }
+func (m *model) Init() tea.Cmd {
+	return tea.Batch(m.editor.focus(), func() tea.Msg { return aheadMsg{} })
+}
+
+// aheadMsg sends what was typed before the editor was there.
+type aheadMsg struct{}
+
+func (m *model) sendAhead() tea.Cmd {
+	var all []tea.Cmd
+	for _, line := range m.ahead {
+		m.editor.paste(line)
+		all = append(all, m.send())
+	}
+	m.ahead = nil
+	return tea.Sequence(all...)
+}
 
 type frameMsg struct{}
 
@@ -140,6 +161,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, nil
 	case frameMsg:
 		return m, m.turn()
+	case aheadMsg:
+		return m, m.sendAhead()
 	case printedMsg:
 		m.printing = false
 		return m, m.printNext(0)
@@ -177,6 +200,14 @@ func (m *model) key(k tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case "tab":
 		m.hint = strings.Join(m.editor.complete(), "  ")
 		return nil, true
+	case "ctrl+l":
+		return tea.ClearScreen, true
+	case "ctrl+z":
+		if !stoppable() {
+			m.hint = "There is no shell to go back to."
+			return nil, true
+		}
+		return tea.Suspend, true
 	case "ctrl+d":
 		if m.editor.text() == "" {
 			m.left = errQuit
@@ -330,7 +361,7 @@ func (m *model) printNext(pause time.Duration) tea.Cmd {
 	m.unprinted = m.unprinted[n:]
 	return tea.Sequence(
 		tea.Tick(pause, func(time.Time) tea.Msg { return nil }),
-		tea.Println(text),
+		tea.Println(m.coloured(text)),
 		func() tea.Msg { return printedMsg{} },
 	)
 }
@@ -376,7 +407,15 @@ func (m *model) View() tea.View {
 	if len(above) > 0 {
 		input = strings.Join(lines, "\n") + "\n" + input
 	}
-	return tea.NewView(input)
+	return tea.NewView(m.coloured(input))
+}
+
+// coloured is a text without styles where people want none (https://no-color.org).
+func (m *model) coloured(text string) string {
+	if slices.ContainsFunc(m.config.Environ, func(v string) bool { return strings.HasPrefix(v, "NO_COLOR=") && v != "NO_COLOR=" }) {
+		return ansi.Strip(text)
+	}
+	return text
 }
 
 // working is the line with the spinner, cut to one row.
