@@ -148,7 +148,10 @@ func (a *app) runBot(ctx context.Context, l *config.Live, f config.Folders, h *s
 		for _, r := range rows {
 			fmt.Fprintln(a.stdout, "  "+terminal.Visible(a.redact.Text(a.advice(r.Line()))))
 		}
-		if link := p.Link(); link != "" && a.interactive() {
+		if !a.interactive() {
+			return // a new link would end the one that klawbot web has printed
+		}
+		if link := p.Link(); link != "" {
 			a.printLink(link)
 		}
 	})
