@@ -107,6 +107,8 @@ type model struct {
 	work    gateway.Work
 	frame   int
 	ticking bool
+	// sent is closed when the bot has got what was sent last.
+	sent <-chan struct{}
 	// interrupted is when Ctrl-C was pressed last; stopping says that a stop is asked.
 	interrupted time.Time
 	stopping    bool
@@ -128,7 +130,9 @@ type block struct {
 }
 
 func newModel(ctx context.Context, c Config) *model {
-	return &model{ctx: ctx, config: c, editor: newEditor(c), width: 80, height: 24}
+	nothing := make(chan struct{})
+	close(nothing)
+	return &model{ctx: ctx, config: c, editor: newEditor(c), width: 80, height: 24, sent: nothing}
 }
 
 func (m *model) Init() tea.Cmd {
@@ -254,8 +258,18 @@ func echo(text string) string {
 	return terminal.Prompt + strings.ReplaceAll(terminal.Visible(text), "\n", "\n  ")
 }
 
+// say sends a text. Each waits for the one before, so that the bot gets them in order:
+// a stop must not overtake what it stops.
 func (m *model) say(text string) tea.Cmd {
+	before, sent := m.sent, make(chan struct{})
+	m.sent = sent
 	return func() tea.Msg {
+		defer close(sent)
+		select {
+		case <-before:
+		case <-m.ctx.Done():
+			return nil
+		}
 		if _, err := m.config.Bot.Say(m.ctx, text); err != nil {
 			if refused, ok := errors.AsType[*console.RefusedError](err); ok {
 				err = errors.New(refused.Why)
