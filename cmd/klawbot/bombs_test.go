@@ -204,10 +204,10 @@ func (x *bombed) reply(bomb modeltest.Reply) {
 	x.telegram.User(bombChat).Send("/new")
 }
 
-// nestedUpdates are messages whose answered messages answer messages, 2,000 deep,
+// nestedUpdates are messages whose answered messages answer messages, 1,000 deep,
 // and whose formatting is 50,000 ranges.
 func (x *bombed) nestedUpdates() {
-	const depth = 2000
+	const depth = 1000 // Telegram nests one deep; decoding costs the square of it
 	head := fmt.Sprintf(`{"message_id":7,"date":1,"chat":{"id":%d,"type":"private"},"from":{"id":%d,"first_name":"A"},"text":"deep"`, bombChat, bombChat)
 	x.push(`{"message":` + strings.Repeat(head+`,"reply_to_message":`, depth) + head + strings.Repeat("}", depth+1) + `}`)
 	x.push(`{"message":` + head + `,"entities":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}}`)
