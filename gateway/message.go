@@ -19,7 +19,7 @@ type ChatID struct {
 // String is the text form that people, models and files see.
 func (c ChatID) String() string { return whitelist.FormatID(c.Channel, c.ID) }
 
-// Local reports whether the chat is on this machine: whoever writes there owns the bot.
+// Local reports whether the chat is on this machine: its users own the bot.
 func (c ChatID) Local() bool { return c.ID == 0 }
 
 // ParseChatID reads the text form. An id without a channel is an error.

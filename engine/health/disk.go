@@ -55,7 +55,7 @@ func (d *DiskUse) Now() Disk {
 func (d *DiskUse) measure() (now Disk) {
 	sums := map[string]int64{}
 	add := func(root string, part func(rel string) string) {
-		// What can't be read, or goes away meanwhile, doesn't count.
+		// What can't be read, or is deleted during the walk, doesn't count.
 		_ = filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() {
 				return nil

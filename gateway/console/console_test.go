@@ -285,7 +285,7 @@ func TestADiskThatHangsHoldsNoAnswerBack(t *testing.T) {
 	}
 }
 
-// What the bot does is shown to whoever looks, and waits for nobody.
+// Showing what the bot does never delays it.
 func TestWorkIsShownToWhoLooks(t *testing.T) {
 	d := newDesk(t)
 	work := gateway.Work{Kind: gateway.WorkTool, Tool: "shell", Detail: "du -sh notes", Since: time.Unix(1000, 0).UTC()}

@@ -271,7 +271,7 @@ func endBrowser(q *request) error {
 	if err := q.desk.End(q.r.Context(), id); err != nil {
 		return err
 	}
-	q.site.hub.signOut(id) // one that opened meanwhile
+	q.site.hub.signOut(id) // a stream that opened after the look
 	if id == q.browser.ID {
 		q.site.setCookie(q, "", -1)
 		q.browser = Browser{}

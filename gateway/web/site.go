@@ -197,7 +197,7 @@ func (q *request) id(name string) int64 {
 	return n
 }
 
-// back answers a form: the browser shows the page anew. A script gets no page.
+// back answers a form: the browser loads the page again. A script gets no page.
 func (q *request) back(to string) error {
 	if q.r.Header.Get("X-Klawbot") != "" {
 		q.w.WriteHeader(http.StatusNoContent)

@@ -2,7 +2,7 @@
 // pages beside it that show and control the bot.
 //
 // It stores nothing itself: Desk, which the engine fulfils, keeps the messages. What comes
-// and goes while an answer grows stays in memory. Whoever is signed in owns the bot.
+// and goes while an answer grows stays in memory. Signed-in browsers act as the owner.
 package web
 
 import (

@@ -69,7 +69,7 @@ func (d *Outbox) recording(ctx context.Context, text gateway.Document) (*gateway
 	return made, length, err
 }
 
-// voiceless switches spoken answers off where nobody may send them.
+// voiceless switches spoken answers off in a chat that forbids voice messages.
 func (d *Outbox) voiceless(ctx context.Context, a gateway.Address) {
 	d.config.Life.Eventually(context.WithoutCancel(ctx), gateway.Address{}, func(tx *store.Tx) error {
 		return tx.Chats().SetVoice(a.Chat.Channel, a.Chat.ID, false)
