@@ -135,13 +135,16 @@ static int reap(pid_t child) {
 	return code;
 }
 
-// guard leaves this process behind as a guard. It returns in a child.
+// guard leaves this process behind as a guard. It returns in a child. No other signal may
+// end a guard. The kernel itself sends SIGHUP: to the guards' process group, when the bot
+// exits while one guard has just stopped the other.
 static void guard(void) {
-	sigset_t wanted, before;
+	sigset_t wanted, every, before;
 	sigemptyset(&wanted);
 	sigaddset(&wanted, SIGTERM);
 	sigaddset(&wanted, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &wanted, &before);
+	sigfillset(&every);
+	sigprocmask(SIG_BLOCK, &every, &before);
 	signal(SIGCHLD, SIG_DFL); // ignored, it would take the exit codes away
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
 		fail("subreaper");

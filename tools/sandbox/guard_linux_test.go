@@ -51,6 +51,7 @@ func TestCommandCannotEscapeItsGuards(t *testing.T) {
 		"ends the other":     daemon + above + "kill $outer; sleep M",
 		"stops the other":    daemon + above + "kill -STOP $outer; sleep M",
 		"stops both":         daemon + above + "kill -STOP $PPID $outer; sleep M",
+		"hangs up on both":   daemon + above + "kill -HUP $PPID $outer; sleep M",
 		"kills its group":    daemon + "kill -9 0",
 	} {
 		t.Run(name, func(t *testing.T) {
