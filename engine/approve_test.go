@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/modeltest"
 	"klawbot/tools"
@@ -525,4 +526,28 @@ func expired(t *testing.T, h *house) bool {
 		t.Fatalf("questions: %+v, %v", all, err)
 	}
 	return time.Since(all[0].AskedAt) > h.settings.ApprovalTimeout
+}
+
+// TestAnswerStandsBelowQuestion: people read the answer below what they have just answered,
+// not where the placeholder stood.
+func TestAnswerStandsBelowQuestion(t *testing.T) {
+	h, _ := pad(t)
+	h.settings.Streaming = map[string]string{"telegram": settings.StreamEdit}
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		if last := r.Last(); last.Role == "tool" {
+			return modeltest.Text("so: " + last.Text())
+		}
+		h.shows(alice, "…") // however slow the machine is
+		return modeltest.CallTool("launch", map[string]any{"target": "moon"})
+	})
+	h.start().says(alice, "launch moon")
+	q := h.question(alice)
+	h.tap(alice, q, tapOnce)
+	h.until("the answer is there", func() bool { return slices.Contains(h.messenger.texts(alice), "so: launched") })
+	h.until("the placeholder is taken away", func() bool { return slices.Contains(h.messenger.log(), "delete telegram_11 1") })
+	h.messenger.mu.Lock()
+	defer h.messenger.mu.Unlock()
+	if last := h.messenger.shown[len(h.messenger.shown)-1]; last.id <= q.id {
+		t.Errorf("the answer is message %d, the question %d", last.id, q.id)
+	}
 }

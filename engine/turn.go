@@ -219,16 +219,13 @@ func (e *Engine) leaving(r turn.Result) []store.Out {
 	return outs
 }
 
-// replacing are the parts of an answer that takes the place of a placeholder. The
-// parts stand together: when there are several, and something has left behind the
-// placeholder since, they leave as messages of their own and it is taken away.
+// replacing are the parts of an answer that takes the place of a placeholder. When
+// something has left behind the placeholder since, such as a question, the answer stands
+// below it, in messages of its own, and the placeholder is taken away.
 func replacing(tx *store.Tx, row store.Turn, outs []store.Out) ([]store.Out, error) {
-	apart := false
-	if len(outs) > 1 {
-		var err error
-		if apart, err = tx.Outbox().OutsSince(row.Address, row.PlaceholderID, row.StartedAt); err != nil {
-			return nil, err
-		}
+	apart, err := tx.Outbox().OutsSince(row.Address, row.PlaceholderID, row.StartedAt)
+	if err != nil {
+		return nil, err
 	}
 	all := slices.Clone(outs)
 	if apart || len(all) == 0 {
