@@ -29,6 +29,7 @@ func initCommand(a *app) *cobra.Command {
 	f.BoolVar(&s.Yes, "yes", false, "don't ask; use flags and defaults")
 	f.BoolVar(&s.Force, "force", false, "replace an existing configuration; the old file is kept next to it")
 	f.BoolVar(&s.NoTelegram, "no-telegram", false, "set up without Telegram")
+	f.BoolVar(&s.Web, "web", false, "turn the web page on (without --yes you are asked)")
 	f.BoolVar(&s.Speech, "speech", false, "download the speech model, which understands voice messages in English (44 MB)")
 	f.BoolVar(&s.NoAssets, "no-assets", false, "don't download the embedding model")
 	f.StringVar(&s.Embedding, "embedding", "", "`name` of the embedding model: "+strings.Join(data.EmbeddingModels(), ", "))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"klawbot/cmd/klawbot/internal/config"
@@ -146,96 +147,69 @@ func free[V any](text string, taken map[string]V) string {
 	}
 }
 
-// SetToken sets the token of the bot in config.yaml, "" for no Telegram.
-func SetToken(l *config.Live, token string) error {
+// set writes one value of config.yaml. The proof: read back, the file means what want
+// makes of the configuration before.
+func set(l *config.Live, key, value string, want func(*config.Config)) error {
+	if where := l.Given(key); strings.HasPrefix(where, "$") {
+		return usage.Errorf("%s comes from %s in the environment, which wins over config.yaml; change it there", key, where)
+	}
+	return editProven(l, key, func(text []byte) ([]byte, error) { return yamledit.Set(text, strings.Split(key, "."), value) }, want)
+}
+
+func editProven(l *config.Live, key string, edit func(text []byte) ([]byte, error), want func(*config.Config)) error {
 	s := l.Source
 	if s.File == "" {
 		return ErrNoFile
 	}
-	if where := l.Given("channels.telegram.token"); strings.HasPrefix(where, "$") || l.Given("channels.telegram.tokenFile") != "" {
-		return usage.Errorf("the token does not come from config.yaml; change it where it is: a variable, or the file of channels.telegram.tokenFile")
-	}
 	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
 		s.Redact = &redact.Set{}
 		before, err := s.Parse(text)
 		if err != nil {
 			return nil, err
 		}
-		changed, err := yamledit.Set(text, []string{"channels", "telegram", "token"}, Reference(token, s.Environ))
-		if err != nil {
-			return nil, errTokenByHand
+		changed, err := edit(text)
+		if err == nil {
+			var after *config.Loaded
+			if after, err = s.Parse(changed); err == nil {
+				if want(&before.Config); reflect.DeepEqual(before.Config, after.Config) {
+					return changed, nil
+				}
+			}
 		}
-		after, err := s.Parse(changed)
-		if err != nil || after.Channels.Telegram.Token != token {
-			return nil, errTokenByHand
-		}
-		was, is := before.Config, after.Config
-		was.Channels.Telegram.Token = token
-		if !reflect.DeepEqual(was, is) {
-			return nil, errTokenByHand
-		}
-		return changed, nil
+		return nil, fmt.Errorf("config.yaml is written in a way that cannot be edited safely; edit %s by hand", key)
 	})
 }
 
-var errTokenByHand = errors.New("config.yaml is written in a way that cannot be edited safely; edit channels.telegram.token by hand")
+// SetToken sets the token of the bot in config.yaml, "" for no Telegram.
+func SetToken(l *config.Live, token string) error {
+	const key = "channels.telegram.token"
+	if strings.HasPrefix(l.Given(key), "$") || l.Given("channels.telegram.tokenFile") != "" {
+		return usage.Errorf("the token does not come from config.yaml; change it where it is: a variable, or the file of channels.telegram.tokenFile")
+	}
+	return set(l, key, Reference(token, l.Source.Environ), func(c *config.Config) { c.Channels.Telegram.Token = token })
+}
+
+// AddOwner makes a person an owner in config.yaml.
+func AddOwner(l *config.Live, id int64) error {
+	const key = "channels.telegram.ownerIds"
+	return editProven(l, key, func(text []byte) ([]byte, error) {
+		return yamledit.AddItem(text, strings.Split(key, "."), strconv.FormatInt(id, 10), sameID(id))
+	}, func(c *config.Config) {
+		c.Channels.Telegram.OwnerIDs = config.Unique(append(c.Channels.Telegram.OwnerIDs, id))
+	})
+}
 
 // SetTimezone sets the time zone of the bot in config.yaml.
 func SetTimezone(l *config.Live, zone string) error {
-	s := l.Source
-	if where := l.Given("agent.timezone"); strings.HasPrefix(where, "$") {
-		return usage.Errorf("agent.timezone comes from %s in the environment, which wins over config.yaml; change it there", where)
-	}
-	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
-		s.Redact = &redact.Set{}
-		before, err := s.Parse(text)
-		if err != nil {
-			return nil, err
-		}
-		changed, err := yamledit.Set(text, []string{"agent", "timezone"}, Quote(zone))
-		if err != nil {
-			return nil, errZoneByHand
-		}
-		after, err := s.Parse(changed)
-		if err != nil {
-			return nil, errZoneByHand
-		}
-		was, is := before.Config, after.Config
-		if was.Agent.Timezone = zone; !reflect.DeepEqual(was, is) {
-			return nil, errZoneByHand
-		}
-		return changed, nil
-	})
+	return set(l, "agent.timezone", Quote(zone), func(c *config.Config) { c.Agent.Timezone = zone })
 }
 
-var errZoneByHand = errors.New("config.yaml is written in a way that cannot be edited safely; edit agent.timezone by hand")
+// SetEmbedding names the embedding model in config.yaml.
+func SetEmbedding(l *config.Live, model string) error {
+	return set(l, "memory.embedding.model", Quote(model), func(c *config.Config) { c.Memory.Embedding.Model = model })
+}
 
 // EnableWeb turns the web page on in config.yaml.
 func EnableWeb(l *config.Live) error {
-	s := l.Source
-	if where := l.Given("channels.web.enabled"); strings.HasPrefix(where, "$") {
-		return usage.Errorf("channels.web.enabled comes from %s in the environment, which wins over config.yaml; change it there", where)
-	}
-	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
-		s.Redact = &redact.Set{}
-		before, err := s.Parse(text)
-		if err != nil {
-			return nil, err
-		}
-		changed, err := yamledit.Set(text, []string{"channels", "web", "enabled"}, "true")
-		if err != nil {
-			return nil, errWebByHand
-		}
-		after, err := s.Parse(changed)
-		if err != nil {
-			return nil, errWebByHand
-		}
-		was, is := before.Config, after.Config
-		if was.Channels.Web.Enabled = true; !reflect.DeepEqual(was, is) {
-			return nil, errWebByHand
-		}
-		return changed, nil
-	})
+	return set(l, "channels.web.enabled", "true", func(c *config.Config) { c.Channels.Web.Enabled = true })
 }
-
-var errWebByHand = errors.New("config.yaml is written in a way that cannot be edited safely; set channels.web.enabled: true by hand")

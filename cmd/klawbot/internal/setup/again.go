@@ -1,8 +1,10 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"rsc.io/qr"
@@ -13,51 +15,75 @@ import (
 )
 
 // again asks about a configuration that is there: Enter keeps each answer, and what is
-// not asked about stays as it is.
-func (s Setup) again(ctx context.Context, file string) error {
+// not asked about stays as it is. One without Telegram is new to the person: klawbot
+// chat wrote it.
+func (s Setup) again(ctx context.Context, file string, a *Answers) error {
 	l, err := config.Open(config.Source{File: file, Environ: s.Environ, Redact: s.Redact})
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(s.Stdout, s.Advice(fmt.Sprintf("%s exists. Enter keeps an answer, ? lists the models; to start over: klawbot init --force\n", config.Display(file))))
+	fmt.Fprint(s.Stdout, s.Advice(fmt.Sprintf("%s exists. Enter keeps an answer; to start over: klawbot init --force\n", config.Display(file))))
 	p := terminal.Ask(s.Stdin, s.Stdout)
 	c := l.Config()
-	now, models := "none", c.EngineModels()
+	name, models := "?", c.EngineModels()
 	if m, ok := models.Entries[models.Default]; ok {
-		now = m.Name + " at " + m.Provider
+		if name, err = p.Ask(ctx, "Model, or ? for a list", m.Name+" at "+m.Provider); err != nil {
+			return err
+		}
+		if name == m.Name+" at "+m.Provider {
+			name = ""
+		}
 	}
-	if text, err := p.Ask(ctx, "Model", now); err != nil {
-		return err
-	} else if text != now {
-		if err := s.changeModel(ctx, p, l, strings.TrimPrefix(text, "?"), &Answers{}); err != nil {
+	if name != "" {
+		if err := s.changeModel(ctx, p, l, strings.TrimPrefix(name, "?"), &Answers{}); err != nil {
 			return err
 		}
 	}
-	telegram := "off"
-	if c.Channels.Telegram.Token != "" {
-		telegram = "on"
-	}
-	fmt.Fprintf(s.Stdout, "Telegram is %s.\n", telegram)
-	text, err := p.AskSecret(ctx, "New bot token, or Enter to keep")
-	if err != nil {
-		return err
-	}
-	if text != "" {
-		if err := s.changeToken(ctx, p, l, &Answers{Token: text}, false); err != nil {
+	if !a.NoTelegram {
+		if err := s.changeToken(ctx, p, l, a, false); err != nil {
 			return err
 		}
 	}
-	a := &Answers{Timezone: c.Location().String()}
+	zone := c.Location().String()
+	a.Timezone = cmp.Or(a.Timezone, zone)
 	if err := s.askTimezone(ctx, p, a); err != nil {
 		return err
 	}
-	if a.Timezone != c.Location().String() {
-		if err := configedit.SetTimezone(l, a.Timezone); err != nil {
+	if a.Timezone != zone {
+		err = configedit.SetTimezone(l, a.Timezone)
+	}
+	if err == nil && c.Channels.Telegram.Token == "" {
+		err = s.askRest(ctx, p, l, a)
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(s.Stdout, s.Advice(a.nextStep()))
+	}
+	return err
+}
+
+// askRest asks what a first klawbot init asks beside model, Telegram and time zone.
+func (s Setup) askRest(ctx context.Context, p *terminal.Prompter, l *config.Live, a *Answers) error {
+	web, embedding := l.Config().Channels.Web.Enabled, l.Config().Memory.Embedding.Model
+	a.Web = a.Web || web
+	if err := s.askExtras(ctx, p, a); err != nil {
+		return err
+	}
+	if a.Web && !web {
+		if err := configedit.EnableWeb(l); err != nil {
 			return err
 		}
 	}
-	_, err = fmt.Fprintln(s.Stdout, s.Advice("The rest of the file is as it was. Next: klawbot run"))
-	return err
+	if a.Embedding != "" && a.Embedding != embedding {
+		if err := configedit.SetEmbedding(l, a.Embedding); err != nil {
+			return err
+		}
+	}
+	l.Reload(slog.New(slog.DiscardHandler))
+	f, err := config.FindFolders(s.DataFlag, l.Source.File, l.Config(), s.getenv)
+	if err != nil {
+		return err
+	}
+	return s.download(ctx, l.Config(), f, a)
 }
 
 // showLink shows the address of the bot, in a terminal as a code for a phone's camera

@@ -24,6 +24,7 @@ import (
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/probe"
+	"klawbot/gateway/telegram"
 	"klawbot/internal/httpclient"
 )
 
@@ -32,7 +33,10 @@ import (
 func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.Client, file string, known ...probe.Detected) (*settings.Model, error) {
 	var here, toDownload []choice
 	for _, d := range append(known, probe.Detect(ctx, client, s.getenv)...) {
-		here = append(here, choice{title: d.Title, model: newModel(d.Model)})
+		m := newModel(d.Model)
+		if !slices.ContainsFunc(here, func(c choice) bool { return c.model.BaseURL == m.BaseURL && c.model.Name == m.Name }) {
+			here = append(here, choice{title: d.Title, model: m})
+		}
 	}
 	for _, c := range s.localChoices(file) {
 		if c.download == nil {
@@ -177,7 +181,7 @@ func (s Setup) changeModel(ctx context.Context, p *terminal.Prompter, l *config.
 	known := l.Config().EngineModels().Entries
 	chosen, err := s.namedModel(ctx, client, l, name, a)
 	if err == nil && chosen == nil && name == "" {
-		if chosen, err = s.askModel(ctx, p, client, l.Source.File, entriesOf(known, l.Config().Models.Default)...); err != nil {
+		if chosen, err = s.askModel(ctx, p, client, l.Source.File, entriesOf(l)...); err != nil {
 			return err
 		}
 		if chosen == nil {
@@ -269,16 +273,20 @@ func (s Setup) namedModel(ctx context.Context, client *http.Client, l *config.Li
 	return nil, usage.Errorf("no model %s. To choose from a list: klawbot model. To add one: klawbot model --model NAME --base-url URL", name)
 }
 
-// entriesOf are configured models to choose from, the default first.
-func entriesOf(known map[string]settings.Model, now string) (all []probe.Detected) {
-	for _, name := range slices.Sorted(maps.Keys(known)) {
-		d := probe.Detected{Model: known[name], Title: fmt.Sprintf("%s: %s at %s", name, known[name].Name, known[name].Provider)}
-		if name == now {
+// entriesOf are configured models to choose from, the default first. The one that
+// stands in no file is none of them unless it is in use.
+func entriesOf(l *config.Live) (all []probe.Detected) {
+	known := l.Config().EngineModels()
+	for _, name := range slices.Sorted(maps.Keys(known.Entries)) {
+		m := known.Entries[name]
+		d := probe.Detected{Model: m, Title: fmt.Sprintf("%s: %s at %s", name, m.Name, m.Provider)}
+		switch {
+		case name == known.Default:
 			d.Title += " (now)"
 			all = append([]probe.Detected{d}, all...)
-			continue
+		case l.Given("models.entries."+name) != "":
+			all = append(all, d)
 		}
-		all = append(all, d)
 	}
 	return all
 }
@@ -288,29 +296,51 @@ func (s Setup) ChangeToken(ctx context.Context, l *config.Live, a *Answers, off 
 	if l.Source.File == "" {
 		return configedit.ErrNoFile
 	}
-	return s.changeToken(ctx, terminal.Ask(s.Stdin, s.Stdout), l, a, off)
+	now := l.Config().Channels.Telegram.Token
+	err := s.changeToken(ctx, terminal.Ask(s.Stdin, s.Stdout), l, a, off)
+	if err == nil && a.Token != now {
+		_, err = fmt.Fprintln(s.Stdout, s.Advice("Written. If the bot runs, restart it. "+a.nextStep()))
+	}
+	return err
 }
 
-func (s Setup) changeToken(ctx context.Context, p *terminal.Prompter, l *config.Live, a *Answers, off bool) error {
-	a.APIURL = l.Config().Channels.Telegram.APIURL
-	a.Token = keys.TrimSecret(a.Token)
-	var err error
-	switch {
-	case off:
-		a.Token = ""
-	case a.Token != "":
-		s.Redact.Add(a.Token)
-		_, err = s.tryToken(ctx, a)
-	default:
-		if _, err = s.askToken(ctx, p, a); err == nil && a.Token == "" {
-			return nil // skipped
+// changeToken sets the token that was given, or asks for one. A bot without an owner
+// learns who that is.
+func (s Setup) changeToken(ctx context.Context, p *terminal.Prompter, l *config.Live, a *Answers, off bool) (err error) {
+	t := l.Config().Channels.Telegram
+	a.APIURL, a.Token = t.APIURL, keys.TrimSecret(a.Token)
+	asked := !off && a.Token == ""
+	ownerless := len(t.OwnerIDs)+len(a.owners) == 0
+	var bot telegram.Bot
+	if asked {
+		question := askForToken
+		if t.Token != "" {
+			question = "New bot token from @BotFather, or Enter to keep the bot"
 		}
+		bot, err = s.askToken(ctx, p, a, question)
+		a.Token = cmp.Or(a.Token, t.Token)
 	}
-	if err == nil {
+	if err == nil && bot.Username == "" && a.Token != "" && !off && (!asked || ownerless) {
+		s.Redact.Add(a.Token)
+		bot, err = s.tryToken(ctx, a)
+	}
+	if off {
+		a.Token = ""
+	}
+	if err == nil && a.Token != t.Token {
 		err = configedit.SetToken(l, a.Token)
 	}
-	if err == nil {
-		_, err = fmt.Fprintln(s.Stdout, s.Advice("Written. Restart a running bot: klawbot run"))
+	a.allowed = config.Unique(slices.Concat(t.AllowedChatIDs, a.allowed))
+	if err == nil && a.Token != "" && ownerless && (asked || p.AtTerminal()) {
+		err = s.askOwner(ctx, p, a, httpclient.New(httpclient.Options{Proxy: true}), bot)
+	}
+	if err == nil && len(a.owners)+len(a.Allow) > 0 {
+		_, err = configedit.Allowed(l, a.allowed, nil)
+	}
+	for _, id := range a.owners {
+		if err == nil {
+			err = configedit.AddOwner(l, id)
+		}
 	}
 	return err
 }

@@ -49,8 +49,8 @@ func (s Setup) getenv(name string) string { return config.Source{Environ: s.Envi
 // Answers are what makes a configuration.
 type Answers struct {
 	Yes, Force, NoTelegram, NoAssets bool
-	// Speech wants the speech model.
-	Speech bool
+	// Speech wants the speech model; Web turns the web page on.
+	Speech, Web bool
 
 	Token, APIURL                    string
 	Model, BaseURL, APIKey, Provider string
@@ -76,16 +76,8 @@ func (s Setup) Run(ctx context.Context, a *Answers) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(file); err == nil && !a.Force && s.speaks(file) {
-		if !a.Yes {
-			return s.again(ctx, file)
-		}
-		return usage.Errorf("%s already exists. Replace it (the old file is kept): klawbot init --force. Change the model: klawbot model; the token: klawbot telegram; add a chat: klawbot allow ID", config.Display(file))
-	}
-	if a.NoTelegram && (a.Token != "" || len(a.Owner)+len(a.Allow) > 0) {
-		return usage.Errorf("--token, --owner and --allow need Telegram; leave out --no-telegram")
-	}
 	a.Token, a.APIKey = keys.TrimSecret(a.Token), keys.TrimSecret(a.APIKey)
+	s.Redact.Add(a.Token, a.APIKey, s.getenv("TELEGRAM_BOT_TOKEN"))
 	if a.owners, err = config.ParseIDs(a.Owner); err != nil {
 		return usage.Wrap(err)
 	}
@@ -93,10 +85,19 @@ func (s Setup) Run(ctx context.Context, a *Answers) error {
 		return usage.Wrap(err)
 	}
 	a.allowed = config.Unique(slices.Concat(a.allowed, a.owners))
+	_, err = os.Stat(file)
+	switch exists := err == nil && !a.Force; {
+	case exists && !a.Yes:
+		return s.again(ctx, file, a)
+	case exists && s.speaks(file):
+		return usage.Errorf("%s already exists. Replace it (the old file is kept): klawbot init --force. Change the model: klawbot model; the token: klawbot telegram; add a chat: klawbot allow ID", config.Display(file))
+	}
+	if a.NoTelegram && (a.Token != "" || len(a.Owner)+len(a.Allow) > 0) {
+		return usage.Errorf("--token, --owner and --allow need Telegram; leave out --no-telegram")
+	}
 	if a.Embedding != "" && !slices.Contains(data.EmbeddingModels(), a.Embedding) {
 		return usage.Errorf("--embedding must be one of %s", strings.Join(data.EmbeddingModels(), ", "))
 	}
-	s.Redact.Add(a.Token, a.APIKey, s.getenv("TELEGRAM_BOT_TOKEN"))
 	client := httpclient.New(httpclient.Options{Proxy: true})
 	if a.Yes {
 		err = s.initByFlags(ctx, a, client)
@@ -110,18 +111,24 @@ func (s Setup) Run(ctx context.Context, a *Answers) error {
 	if err != nil {
 		return err
 	}
+	if err := s.download(ctx, &l.Config, f, a); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(s.Stdout, s.Advice(a.nextStep()))
+	return err
+}
+
+// download brings the models that the answers want.
+func (s Setup) download(ctx context.Context, c *config.Config, f config.Folders, a *Answers) error {
 	if !a.NoAssets {
-		if err := s.setUpAssets(ctx, &l.Config, f, a.AssetsFrom); err != nil {
+		if err := s.setUpAssets(ctx, c, f, a.AssetsFrom); err != nil {
 			return err
 		}
 	}
 	if a.Speech {
-		if err := s.setUpSpeech(ctx, f, a.AssetsFrom); err != nil {
-			return err
-		}
+		return s.setUpSpeech(ctx, f, a.AssetsFrom)
 	}
-	_, err = fmt.Fprintln(s.Stdout, s.Advice(a.nextStep()))
-	return err
+	return nil
 }
 
 func (s Setup) newConfigFile() (string, error) {
@@ -209,7 +216,7 @@ func (s Setup) initByQuestions(ctx context.Context, a *Answers, client *http.Cli
 		return err
 	}
 	if !a.NoTelegram {
-		bot, err := s.askToken(ctx, p, a)
+		bot, err := s.askToken(ctx, p, a, askForToken)
 		if err != nil {
 			return err
 		}
@@ -222,15 +229,27 @@ func (s Setup) initByQuestions(ctx context.Context, a *Answers, client *http.Cli
 	if err := s.askTimezone(ctx, p, a); err != nil {
 		return err
 	}
+	return s.askExtras(ctx, p, a)
+}
+
+// askExtras asks about what works without an answer, too.
+func (s Setup) askExtras(ctx context.Context, p *terminal.Prompter, a *Answers) (err error) {
+	if !a.Web {
+		if a.Web, err = p.Confirm(ctx, "Web page on this machine?"); err != nil {
+			return err
+		}
+	}
 	if err := s.askEmbedding(ctx, p, a); err != nil {
 		return err
 	}
 	return s.askSpeech(ctx, p, a)
 }
 
-func (s Setup) askToken(ctx context.Context, p *terminal.Prompter, a *Answers) (telegram.Bot, error) {
+const askForToken = "Bot token from @BotFather, or Enter to skip"
+
+func (s Setup) askToken(ctx context.Context, p *terminal.Prompter, a *Answers, question string) (telegram.Bot, error) {
 	for {
-		text, err := p.AskSecret(ctx, "Bot token from @BotFather, or Enter to skip")
+		text, err := p.AskSecret(ctx, question)
 		if err != nil || text == "" {
 			return telegram.Bot{}, err
 		}
@@ -294,6 +313,8 @@ func (s Setup) writeSetup(a *Answers, file string) (*config.Loaded, config.Folde
 
 func (a *Answers) nextStep() string {
 	switch {
+	case a.Token == "" && a.Web:
+		return "Next: klawbot chat, or klawbot web"
 	case a.Token == "":
 		return "Next: klawbot chat"
 	case len(a.allowed) == 0:
@@ -349,7 +370,7 @@ func (s Setup) setUpSpeech(ctx context.Context, f config.Folders, from string) e
 	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	_, err = fmt.Fprintf(s.Stdout, "Can't download the speech model: %s\nUntil then, klawbot doesn't understand voice messages.\n", s.Redact.Text(err.Error()))
+	_, err = fmt.Fprintf(s.Stdout, "Can't download the speech model: %s\nUntil then, klawbot doesn't understand voice messages.\n", s.Advice(s.Redact.Text(err.Error())))
 	return err
 }
 
@@ -384,7 +405,7 @@ func (s Setup) setUpAssets(ctx context.Context, c *config.Config, f config.Folde
 	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	_, err = fmt.Fprintf(s.Stdout, "Can't download the embedding model: %s\nUntil then, klawbot uses keyword search.\n", s.Redact.Text(err.Error()))
+	_, err = fmt.Fprintf(s.Stdout, "Can't download the embedding model: %s\nUntil then, klawbot uses keyword search.\n", s.Advice(s.Redact.Text(err.Error())))
 	return err
 }
 
@@ -414,6 +435,9 @@ func (a *Answers) yaml(data string, environ []string) string {
 		}
 	}
 	line(1, "console: {enabled: true}")
+	if a.Web {
+		line(1, "web: {enabled: true}")
+	}
 	if a.Timezone != "" {
 		line(0, "agent:")
 		line(1, "timezone: %s", configedit.Quote(a.Timezone))
@@ -424,7 +448,7 @@ func (a *Answers) yaml(data string, environ []string) string {
 	}
 	line(0, "models:")
 	if m := a.chosen; m == nil {
-		line(1, `default: ""   # no model: commands only`)
+		line(1, `default: ""   # empty: no model, commands only`)
 	} else {
 		line(1, "default: main")
 		line(1, "providers:")
