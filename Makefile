@@ -65,12 +65,13 @@ ASSETS ?= $(CURDIR)/build/assets
 
 .PHONY: chat build test check test-rest test-long test-race bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults standby-test rehearse mutants races sandbox oracle interop sdk peers browser documents speech assets lint vulncheck libraries docker docker-local release release-test pictures header clean help
 
+chat: Q := @test -x bin/klawbot || echo 'Building bin/klawbot. The first time takes 1-2 minutes.';
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --once --patience 3s || true
 	@./bin/klawbot chat || test $$? = 130
 
 build: header ## bin/klawbot
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/klawbot ./cmd/klawbot
+	$(Q)go build -trimpath -ldflags '$(LDFLAGS)' -o bin/klawbot ./cmd/klawbot
 
 # A test that needs a program which this machine lacks does not run; the last lines
 # say so. With CI=true it fails (internal/needs).

@@ -51,7 +51,7 @@ func (a *app) chat(ctx context.Context, message string) error {
 	r, err := bot.AskStatus(ctx, f.Data)
 	switch {
 	case err == nil:
-		return attach(ctx, a, f, banner(r.Model, "running"), message)
+		return attach(ctx, a, f, banner(ctx, a, r.Model, "running"), message)
 	case !errors.Is(err, bot.ErrNotRunning):
 		return err
 	}
@@ -65,11 +65,11 @@ func (a *app) chat(ctx context.Context, message string) error {
 			return err
 		}
 	}
-	return chatAlone(ctx, a, l, f, banner(l.Config().EngineModels().Default, ""), message)
+	return chatAlone(ctx, a, l, f, banner(ctx, a, l.Config().EngineModels().Default, ""), message)
 }
 
 // banner are the lines before the first prompt.
-func banner(model, note string) string {
+func banner(ctx context.Context, a *app, model, note string) string {
 	text := "klawbot " + version + " · model " + model
 	if model == "" {
 		text = "klawbot " + version + " · no model yet: commands, notes, reminders work."
@@ -77,10 +77,13 @@ func banner(model, note string) string {
 	if note != "" {
 		text += " (" + note + ")"
 	}
-	if model == "" {
-		text += "\nAnswers: klawbot model, or start Ollama and run this again."
+	if model != "" || !a.interactive() {
+		return text
 	}
-	return text
+	if found := a.setup().Found(ctx); found != "" {
+		return text + "\nFound " + found + " → klawbot model"
+	}
+	return text + "\nAnswers: klawbot model, or start Ollama and run this again."
 }
 
 // chatAlone runs a bot for this terminal, as long as it lasts.

@@ -9,16 +9,6 @@ import (
 	"testing"
 )
 
-func TestTheBannerFitsATerminal(t *testing.T) {
-	for _, model := range []string{"", "main"} {
-		for line := range strings.Lines(banner(model, "running")) {
-			if n := len([]rune(line)); n > 80 {
-				t.Errorf("%d columns: %s", n, line)
-			}
-		}
-	}
-}
-
 func TestErrorsAreOneLine(t *testing.T) {
 	err := errors.Join(errors.New("say it:  disk full"), errors.Join(errors.New("close store: disk full\n"), errors.New("config:\n  line 1")))
 	if got, want := inOneLine(err.Error()), "say it: disk full; close store: disk full; config: line 1"; got != want {

@@ -345,6 +345,14 @@ func (s Setup) changeToken(ctx context.Context, p *terminal.Prompter, l *config.
 	return err
 }
 
+// Found names a model that could be used, empty for none.
+func (s Setup) Found(ctx context.Context) string {
+	for _, d := range probe.Detect(ctx, httpclient.New(httpclient.Options{}), s.getenv) {
+		return d.Title
+	}
+	return ""
+}
+
 // OfferModel looks for models when there is no configuration yet and offers the
 // first, once: the answer is remembered as a configuration.
 func (s Setup) OfferModel(ctx context.Context, l *config.Live) (*config.Live, error) {
