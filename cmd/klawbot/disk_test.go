@@ -256,7 +256,7 @@ func TestDiskBecomesReadOnly(t *testing.T) {
 		t.Errorf("the person heard nothing:\n%s\n%s", r.telegram.Transcript(chat), tailOf(b.log.String()))
 	}
 	out, err := beside(r, "status")
-	if err != nil || !strings.Contains(out, "unhealthy: database: ") {
+	if err == nil || !strings.Contains(out, "unhealthy: database: ") {
 		t.Errorf("status says %q, %v", out, err)
 	}
 	if out, err := beside(r, "health"); err == nil {

@@ -19,7 +19,6 @@ import (
 	"klawbot/engine"
 	"klawbot/engine/data"
 	"klawbot/engine/health"
-	"klawbot/gateway"
 )
 
 func statusCommand(a *app) *cobra.Command {
@@ -27,6 +26,7 @@ func statusCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the bot's status",
+		Long:  "Shows how the running bot and its parts do. The exit code is 1 when a part is broken, 3 when the bot isn't running.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f, err := a.foldersAnyway()
@@ -41,9 +41,14 @@ func statusCommand(a *app) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(a.stdout, r)
+				err = printJSON(a.stdout, r)
+			} else {
+				err = a.printStatus(r)
 			}
-			return a.printStatus(r)
+			if err == nil && !r.OK {
+				err = errSilent
+			}
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -78,29 +83,25 @@ func printStopped(ctx context.Context, w io.Writer, f config.Folders) error {
 	if err != nil {
 		return err
 	}
-	return printJSON(w, bot.Report{Status: s})
+	return printJSON(w, bot.Checked(bot.Report{Status: s}))
 }
 
 func (a *app) printStatus(r bot.Report) error {
 	lines := []string{fmt.Sprintf("klawbot %s, process %d, up %s", r.Version, r.PID, r.Uptime.Round(time.Second))}
-	for _, fault := range r.Faults {
-		lines = append(lines, "unhealthy: "+fault)
+	for _, f := range r.Checks {
+		line := f.Mark() + " " + f.Name + ": " + f.Text
+		if f.Fix != "" {
+			line += " → " + f.Fix
+		}
+		lines = append(lines, line)
 	}
 	for _, h := range r.Channels {
-		lines = append(lines, channelLine(h))
 		if h.Strangers > 0 {
 			lines = append(lines, fmt.Sprintf("%s: %s from unknown senders blocked", h.Channel, terminal.Plural(int(h.Strangers), "message", "messages")))
 		}
 	}
 	if n := len(r.Knocked); n > 0 {
 		lines = append(lines, fmt.Sprintf("unknown senders: %d, last %s → klawbot allowed", n, terminal.OneLine(r.Knocked[0].String())))
-	}
-	for _, place := range r.Muted {
-		lines = append(lines, "may not write in "+place)
-	}
-	lines = append(lines, "model: "+cmp.Or(r.Model, "none: commands, notes and reminders work → klawbot model"))
-	for _, l := range r.Local {
-		lines = append(lines, fmt.Sprintf("model on this machine, %s: %s", l.Provider, terminal.Joined(l.State, cmp.Or(l.Fault, l.Note))))
 	}
 	if q := r.Request; q.Sum() > 0 {
 		lines = append(lines, fmt.Sprintf("last request: about %d tokens (instructions %d, skills %d, core memory %d, tools %d, history %d, message %d)",
@@ -109,29 +110,16 @@ func (a *app) printStatus(r bot.Report) error {
 	lines = append(lines,
 		r.Usage.Text("en"),
 		fmt.Sprintf("turns running: %d, messages waiting: %s in, %s out", r.Running, queueText(r.Inbox), queueText(r.Outbox)),
-		fmt.Sprintf("database: %s, %.1f MB", terminal.Joined(r.Database.State, r.Database.Fault), float64(r.Database.Bytes)/1e6),
-		"disk: "+diskText(r.Disk),
-		"last backup: "+backupText(r.Backup))
-	if r.Config.Fault != "" {
-		lines = append(lines, "config.yaml is invalid; using the last valid one:", r.Config.Fault)
-	}
+		"disk: "+diskText(r.Disk))
 	_, err := fmt.Fprintln(a.stdout, a.redact.Text(a.advice(strings.Join(lines, "\n"))))
 	return err
-}
-
-func channelLine(h gateway.Health) string {
-	text := strings.TrimSpace(h.State + " " + h.Name)
-	if !h.LastPoll.IsZero() {
-		text += ", last contact " + ago(h.LastPoll)
-	}
-	return h.Channel + ": " + terminal.Joined(text, h.Fault)
 }
 
 func queueText(q health.Queue) string {
 	if q.Oldest.IsZero() {
 		return fmt.Sprint(q.Waiting)
 	}
-	return fmt.Sprintf("%d (oldest: %s)", q.Waiting, ago(q.Oldest))
+	return fmt.Sprintf("%d (oldest: %s)", q.Waiting, bot.Ago(q.Oldest))
 }
 
 func diskText(d health.Disk) string {
@@ -142,18 +130,6 @@ func diskText(d health.Disk) string {
 		}
 	}
 	return fmt.Sprintf("%s; %.1f GB free", strings.Join(parts, ", "), float64(d.Free)/1e9)
-}
-
-func backupText(b health.Backup) string {
-	text := "none yet"
-	if !b.At.IsZero() {
-		text = fmt.Sprintf("%s, %s", ago(b.At), b.Path)
-	}
-	return terminal.Joined(text, b.Fault)
-}
-
-func ago(t time.Time) string {
-	return max(time.Since(t), 0).Round(time.Second).String() + " ago"
 }
 
 func healthCommand(a *app) *cobra.Command {

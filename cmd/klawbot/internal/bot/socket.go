@@ -85,6 +85,10 @@ const socketBase = "http://klawbot"
 // Report is what GET /status answers.
 type Report struct {
 	health.Status
+	// OK is false when a check says that its part is broken. State is the worst of them.
+	OK     bool             `json:"ok"`
+	State  health.State     `json:"state"`
+	Checks []health.Finding `json:"checks,omitempty"`
 	// Up says that the bot runs; else the data folder was asked.
 	Up     bool         `json:"up"`
 	Config configReport `json:"config"`
@@ -141,7 +145,7 @@ func (p *Bot) handler(e *engine.Engine) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(Report{s, true, configReport{l.Source.File, l.Broken()}, os.Getpid()}) // who asked may be gone
+		_ = json.NewEncoder(w).Encode(Checked(Report{Status: s, Up: true, Config: configReport{l.Source.File, l.Broken()}, PID: os.Getpid()})) // who asked may be gone
 	})
 	if terminals != nil {
 		mux.Handle("/console/", http.StripPrefix("/console", terminals))
