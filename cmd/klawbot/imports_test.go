@@ -52,7 +52,7 @@ var allowed = map[string]packageRule{
 	"tools/file/match":                   {250, []string{"tools/budget"}, "pure: patterns for names and lines"},
 	"tools/file/text":                    {250, nil, "pure: encodings, line ends and letters of a text file"},
 	"tools/guide":                        {600, []string{"internal/clip", "tools"}, "one family"},
-	"tools/job":                          {600, []string{"internal/clip", "tools"}, "one family"},
+	"tools/job":                          {625, []string{"internal/clip", "tools"}, "one family; times in the zone of the bot"},
 	"tools/message":                      {425, []string{"tools"}, "one family; a message stays in its topic; speaks; albums"},
 	"tools/near":                         {80, []string{"internal/clip"}, "a leaf"},
 	"tools/params":                       {850, []string{"internal/clip", "tools/budget", "tools/near"}, "pure: arguments in, arguments or faults out; null that means something"},

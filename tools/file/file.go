@@ -33,6 +33,8 @@ type Config struct {
 	// another name can be outside of the workspace. They can always be overwritten,
 	// without undo.
 	AllowHardlinks func() bool
+	// Location is the zone of the times in the list of changes. Default: UTC.
+	Location func() *time.Location
 }
 
 // timeout is the deadline of each tool except file_search.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"klawbot/internal/redact"
 	"klawbot/tools"
@@ -24,7 +25,8 @@ type bench struct {
 func newBench(t testing.TB, change func(*file.Config)) bench {
 	t.Helper()
 	base := t.TempDir()
-	c := file.Config{Workspace: filepath.Join(base, "ws"), Data: filepath.Join(base, "data"), Spill: filepath.Join(base, "data", "spill")}
+	c := file.Config{Workspace: filepath.Join(base, "ws"), Data: filepath.Join(base, "data"), Spill: filepath.Join(base, "data", "spill"),
+		Location: func() *time.Location { return time.FixedZone("JST", 9*60*60) }}
 	if err := os.MkdirAll(c.Workspace, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,11 @@ func (f *files) undo(ctx context.Context, c tools.Call, a undoArgs) tools.Result
 	}
 	h := newHistory(all, c.Chat)
 	if a.Action == "list" {
-		return h.list()
+		zone := time.UTC
+		if f.config.Location != nil {
+			zone = f.config.Location()
+		}
+		return h.list(zone)
 	}
 	chosen, err := h.choose(a)
 	if err != nil {
@@ -56,7 +60,7 @@ type listed struct {
 	Undoes []int64   `json:"undoes,omitempty"`
 }
 
-func (h history) list() tools.Result {
+func (h history) list(zone *time.Location) tools.Result {
 	seen := h.where(func(tools.Change) bool { return true })
 	if len(seen) == 0 {
 		return tools.OK("No changes are recorded.")
@@ -65,7 +69,7 @@ func (h history) list() tools.Result {
 	var data []listed
 	for _, c := range seen[:min(len(seen), maxListed)] {
 		l := listed{c.ID, c.At, c.Turn, c.Tool, c.Path, c.Before == "", h.undone[c.ID], c.Undoes}
-		lines, data = append(lines, l.String()), append(data, l)
+		lines, data = append(lines, l.line(zone)), append(data, l)
 	}
 	if len(seen) > maxListed {
 		lines = append(lines, fmt.Sprintf("... and %d older ones ...", len(seen)-maxListed))
@@ -73,8 +77,8 @@ func (h history) list() tools.Result {
 	return tools.OK(strings.Join(lines, "\n")).With(data)
 }
 
-func (l listed) String() string {
-	text := fmt.Sprintf("%d: %s", l.ID, l.At.UTC().Format("2006-01-02 15:04 UTC"))
+func (l listed) line(zone *time.Location) string {
+	text := fmt.Sprintf("%d: %s", l.ID, l.At.In(zone).Format("2006-01-02 15:04"))
 	if l.Turn != 0 {
 		text += fmt.Sprintf(", turn %d", l.Turn)
 	}

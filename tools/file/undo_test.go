@@ -51,9 +51,9 @@ func TestUndoList(t *testing.T) {
 	b.as("telegram_1", 8, "file_edit", "path", "new.md", "old_str", "a", "new_str", "b")
 	b.as("telegram_1", 9, "file_undo", "action", "revert")
 	r := b.as("telegram_1", 9, "file_undo", "action", "list")
-	b.says(r, "3: 2026-11-28 12:00 UTC, turn 9, file_undo new.md (undid 2)\n"+
-		"2: 2026-11-28 12:00 UTC, turn 8, file_edit new.md (undone)\n"+
-		"1: 2026-11-28 12:00 UTC, turn 7, file_write new.md (new file)")
+	b.says(r, "3: 2026-11-28 21:00, turn 9, file_undo new.md (undid 2)\n"+
+		"2: 2026-11-28 21:00, turn 8, file_edit new.md (undone)\n"+
+		"1: 2026-11-28 21:00, turn 7, file_write new.md (new file)")
 	var data []struct {
 		ID     int64
 		Undone bool

@@ -92,12 +92,23 @@ type Config struct {
 	// Schedules and Subagents are required.
 	Schedules Schedules
 	Subagents Subagents
+	// Location is the zone of the times in lists. Default: UTC.
+	Location func() *time.Location
+}
+
+// clock is a time in lists.
+func (c Config) clock(t time.Time) string {
+	zone := time.UTC
+	if c.Location != nil {
+		zone = c.Location()
+	}
+	return t.In(zone).Format(time.DateTime)
 }
 
 // Tools returns schedule_list, schedule_add, schedule_remove, schedule_manage,
 // schedule_deliver, subagent_spawn and subagent_manage.
 func Tools(c Config) []tools.Tool {
-	s, sub := schedules{c.Schedules}, subagents{c.Subagents}
+	s, sub := schedules{c.Schedules, c.clock}, subagents{c.Subagents, c.clock}
 	routine := []tools.Alias{{Name: "routine", Route: route}}
 	renamed := map[string]string{"schedule": "cron"}
 	return []tools.Tool{

@@ -22,6 +22,9 @@ type keeper struct {
 	empty bool
 }
 
+// tokyo is the zone of the bot.
+func tokyo() *time.Location { return time.FixedZone("JST", 9*60*60) }
+
 var nine = time.Date(2026, 12, 5, 8, 0, 0, 0, time.UTC)
 
 func (k *keeper) note(what string, args ...any) error {
@@ -76,7 +79,7 @@ func (k *keeper) Logs(_ context.Context, _ tools.Call, name string, limit int) (
 
 func executor(t testing.TB, k *keeper) *tools.Executor {
 	t.Helper()
-	registry, err := tools.NewRegistry(job.Tools(job.Config{Schedules: k})...)
+	registry, err := tools.NewRegistry(job.Tools(job.Config{Schedules: k, Location: tokyo})...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +108,7 @@ func TestCalls(t *testing.T) {
 		{"schedule_manage", `{"action":"enable","name":"n"}`, "switch n true", "OK: 'n' enabled\n" + echo},
 		{"schedule_manage", `{"action":"run","name":"n"}`, "run n", "OK: 'n' runs now"},
 		{"schedule_manage", `{"action":"edit","name":"n","cron":"0 8 * * *"}`, "edit n {Name: Cron:0 8 * * * At: Message: Model: InjectInto: TZ: Misfire:}", "OK: 'n' changed, scheduled with cron '0 8 * * *'\n" + echo},
-		{"schedule_manage", `{"action":"logs","name":"n"}`, "logs n 5", "2026-12-05 08:00:00 UTC  done, late, 2 attempts, 100 tokens, $0.0123, to telegram_11 (sent)\n  sunny and warm\n2026-12-04 08:00:00 UTC  missed (3 times): noticed 5h late"},
+		{"schedule_manage", `{"action":"logs","name":"n"}`, "logs n 5", "2026-12-05 17:00:00  done, late, 2 attempts, 100 tokens, $0.0123, to telegram_11 (sent)\n  sunny and warm\n2026-12-04 17:00:00  missed (3 times): noticed 5h late"},
 
 		{"routine", `{}`, "list for telegram_11", ""},
 		{"routine", `{"action":"list","limit":3}`, "list for telegram_11", ""},

@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"klawbot/tools"
 )
 
-type schedules struct{ Schedules }
+type schedules struct {
+	Schedules
+	clock func(time.Time) string
+}
 
 type noArgs struct{}
 
@@ -111,7 +115,7 @@ func (s schedules) logs(ctx context.Context, c tools.Call, a manageArgs) tools.R
 	}
 	lines := make([]string, len(runs))
 	for i, r := range runs {
-		lines[i] = r.line()
+		lines[i] = r.line(s.clock)
 	}
 	r := tools.OK(strings.Join(lines, "\n")).With(runs)
 	r.Others = true // like the report of a run

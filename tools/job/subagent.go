@@ -60,7 +60,10 @@ func notInside(c tools.Call, _ tools.Autonomy) *tools.Result {
 	return tools.Refused(tools.PolicyDenied, "a subagent cannot start another one; do the work here")
 }
 
-type subagents struct{ Subagents }
+type subagents struct {
+	Subagents
+	clock func(time.Time) string
+}
 
 type spawnArgs struct {
 	Name       string `json:"name"`
@@ -95,7 +98,7 @@ func (s subagents) manage(ctx context.Context, c tools.Call, a subagentArgs) too
 	if a.ID <= 0 {
 		return tools.Fail(tools.Validation, "Missing required parameter: id; list shows the ids")
 	}
-	do, text := s.Subagent, Subagent.status
+	do, text := s.Subagent, func(one Subagent) string { return one.status(s.clock) }
 	if a.Action == "cancel" {
 		do, text = s.Cancel, func(one Subagent) string {
 			return fmt.Sprintf("OK: subagent '%s' (run %d) is cancelled", one.Name, one.ID)
@@ -120,7 +123,7 @@ func (s subagents) list(ctx context.Context, c tools.Call) tools.Result {
 	}
 	lines := make([]string, len(all))
 	for i, one := range all {
-		lines[i] = one.line()
+		lines[i] = one.line(s.clock)
 	}
 	r := tools.OK(strings.Join(lines, "\n")).With(all)
 	r.Others = true
@@ -134,18 +137,18 @@ func cancels(arguments json.RawMessage) bool {
 }
 
 // line is the subagent in the list.
-func (s Subagent) line() string {
+func (s Subagent) line(clock func(time.Time) string) string {
 	text := fmt.Sprintf("%d  %s  %s", s.ID, s.Name, s.State)
 	if s.EndedAt.IsZero() {
-		return text + " since " + cmp.Or(s.StartedAt, s.SpawnedAt).UTC().Format("2006-01-02 15:04:05 UTC")
+		return text + " since " + clock(cmp.Or(s.StartedAt, s.SpawnedAt))
 	}
-	return text + ", " + s.EndedAt.UTC().Format("2006-01-02 15:04:05 UTC")
+	return text + ", " + clock(s.EndedAt)
 }
 
 // status is the subagent with all its fields.
-func (s Subagent) status() string {
+func (s Subagent) status(clock func(time.Time) string) string {
 	var b strings.Builder
-	b.WriteString(s.line())
+	b.WriteString(s.line(clock))
 	line := func(name, value string) {
 		if value != "" {
 			b.WriteString("\n  " + name + ": " + value)

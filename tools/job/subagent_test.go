@@ -48,7 +48,7 @@ func (n *nursery) Cancel(_ context.Context, _ tools.Call, id int64) (job.Subagen
 
 func nurse(t testing.TB, n *nursery) *tools.Executor {
 	t.Helper()
-	registry, err := tools.NewRegistry(job.Tools(job.Config{Schedules: n, Subagents: n})...)
+	registry, err := tools.NewRegistry(job.Tools(job.Config{Schedules: n, Subagents: n, Location: tokyo})...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,13 +56,13 @@ func nurse(t testing.TB, n *nursery) *tools.Executor {
 }
 
 func TestSubagentCalls(t *testing.T) {
-	const status = "7  research  done, 2026-12-05 08:01:00 UTC\n  Message: find out\n  InjectInto: telegram_11\n  Tokens: 100\n  Cost: $0.0123\n  Delivered: telegram_11 (sent)\n  Result: 42"
+	const status = "7  research  done, 2026-12-05 17:01:00\n  Message: find out\n  InjectInto: telegram_11\n  Tokens: 100\n  Cost: $0.0123\n  Delivered: telegram_11 (sent)\n  Result: 42"
 	for _, c := range []struct{ tool, arguments, asked, want string }{
 		{"subagent_spawn", `{"name":"n","message":"m","model":"small","injectInto":"telegram_11"}`, "spawn {Name:n Message:m Model:small InjectInto:telegram_11}",
 			"OK: subagent 'n' started (run 7)\nResult: goes to telegram_11 by itself; do not wait for it"},
 		{"subagent_spawn", `{"name":"n","message":"m"}`, "spawn {Name:n Message:m Model: InjectInto:}", "OK: subagent 'n' started (run 7)\nResult: only in the log (no injectInto)"},
 		{"delegate_task", `{"name":"n","task":"m"}`, "spawn {Name:n Message:m Model: InjectInto:}", "OK: subagent 'n' started (run 7)\nResult: only in the log (no injectInto)"},
-		{"subagent_manage", `{"action":"list"}`, "list for telegram_11", "8  research  running since 2026-12-05 08:00:00 UTC\n7  research  done, 2026-12-05 08:01:00 UTC"},
+		{"subagent_manage", `{"action":"list"}`, "list for telegram_11", "8  research  running since 2026-12-05 17:00:00\n7  research  done, 2026-12-05 17:01:00"},
 		{"subagent_manage", `{"action":"status","id":7}`, "status 7", status},
 		{"subagent_manage", `{"action":"status","id":"7"}`, "status 7", status},
 		{"subagent_manage", `{"action":"cancel","id":7}`, "cancel 7", "OK: subagent 'research' (run 7) is cancelled"},

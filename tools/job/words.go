@@ -81,8 +81,8 @@ func (s Schedule) block() string {
 }
 
 // line is the run in the log.
-func (r Run) line() string {
-	text := r.ScheduledAt.UTC().Format("2006-01-02 15:04:05 UTC") + "  " + r.State
+func (r Run) line(clock func(time.Time) string) string {
+	text := clock(r.ScheduledAt) + "  " + r.State
 	if r.Missed > 1 {
 		text += fmt.Sprintf(" (%d times)", r.Missed)
 	}

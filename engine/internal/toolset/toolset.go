@@ -172,7 +172,7 @@ func (s *Set) own(c Config, h Hooks) []tools.Tool {
 		}),
 		guide.New(guide.Config{Manual: c.Manual, Skills: skills{s.Skills}, Search: s.Memory.SearchDocs}),
 		recalltools.New(s.Memory),
-		job.Tools(job.Config{Schedules: h.Schedules, Subagents: h.Schedules}),
+		job.Tools(job.Config{Schedules: h.Schedules, Subagents: h.Schedules, Location: func() *time.Location { return c.Settings().Zone() }}),
 	)
 	if s.Web != nil {
 		all = append(all, s.Web.Tools()...)

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/configedit"
@@ -101,6 +102,7 @@ func New(c Config) (*Bot, error) {
 		Workspace: f.Workspace, Data: f.Data, Spill: filepath.Join(f.Data, "spill"),
 		MaxBytes:       func() int64 { return l.Config().Files.MaxFileSizeBytes },
 		AllowHardlinks: func() bool { return l.Config().Files.AllowHardlinks },
+		Location:       func() *time.Location { return l.Config().Location() },
 	}
 	p.shell = exec.NewShell(exec.ShellConfig{
 		Workspace: f.Workspace, Settings: func() exec.ShellSettings { return l.Config().ShellSettings() }, AllowHardlinks: files.AllowHardlinks,
