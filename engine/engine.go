@@ -126,7 +126,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 			}
 		},
 		Settled:       func(tx *store.Tx, o store.Out) (func(), error) { return e.questions.Settled(tx, o) },
-		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Speak: toolset.Mouth(c.Base).Say, Log: c.Log,
+		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Owner: e.chats.owned, Speak: toolset.Mouth(c.Base).Say, Log: c.Log,
 	})
 	e.questions = approval.New(approval.Config{
 		Store: st, Gateway: c.Gateway, Life: e.life, Outbox: e.outbox, Redact: c.Redact, Settings: c.Settings, Log: c.Log,

@@ -375,7 +375,7 @@ func TestDeliveryOutcomes(t *testing.T) {
 		{name: "ambiguous placeholder is forgotten", streaming: "edit", lose: once("…"), want: []string{"…", "re: hello"}},
 		{name: "rejected edit becomes a send", streaming: "edit", fail: rejecting("edit", 1), want: []string{"re: hello"}},
 		{name: "rejected send says that there was an answer", streaming: "off", fail: rejecting("re: ", 9), want: []string{
-			"I couldn't send my answer. Please tell the owner."}},
+			"I couldn't send my answer. The log says why."}},
 		{name: "busy placeholder is skipped", streaming: "edit", fail: func(call string) *gateway.SendError {
 			if strings.HasSuffix(call, "…") {
 				return &gateway.SendError{Kind: gateway.Busy, Err: fmt.Errorf("no room")}

@@ -71,10 +71,29 @@ func TestAnotherModelAnswersAndThePersonIsToldOnce(t *testing.T) {
 	}
 }
 
+// TestOnlyOthersAreSentToTheOwner: an owner reads what to do.
+func TestOnlyOthersAreSentToTheOwner(t *testing.T) {
+	for _, c := range []struct {
+		fault       modeltest.Reply
+		owner, bobs string
+	}{
+		{modeltest.Error(401, "no"), "API key rejected. Set another one: klawbot model", "API key rejected. Please tell the owner."},
+		{modeltest.Error(402, "no"), "Model credit is used up. Add credit at the provider, or choose another model: /models", "Model credit is used up. Please tell the owner."},
+		{modeltest.Error(400, "what?"), "The provider rejected the request. To see why: klawbot doctor", "The provider rejected the request. Please tell the owner."},
+	} {
+		h := build(t)
+		h.model.Respond(func(modeltest.Request) modeltest.Reply { return c.fault })
+		h.start().says(alice, "one")
+		h.shows(alice, c.owner)
+		h.says(bob, "two")
+		h.shows(bob, c.bobs)
+	}
+}
+
 func TestNoOtherModelForWhatIsWrongEverywhere(t *testing.T) {
 	for want, fault := range map[string]modeltest.Reply{
 		"This conversation is too long for the model. /new starts a new one.": modeltest.Error(400, "maximum context length is 5"),
-		"The provider rejected the request. Please tell the owner.":           modeltest.Error(400, "what?"),
+		"The provider rejected the request. To see why: klawbot doctor":       modeltest.Error(400, "what?"),
 		"The model declined to answer this.":                                  {Finish: "content_filter"},
 	} {
 		h := chain(t)
@@ -309,8 +328,8 @@ func TestABudgetRefusesClearly(t *testing.T) {
 		budget settings.Budget
 		want   string
 	}{
-		{settings.Budget{PerDayTokens: 1000}, "Today's model budget is used up (1050 of 1000 tokens). I'll answer again after midnight (UTC), or when the owner raises models.budget.perDayTokens."},
-		{settings.Budget{PerDayUSD: 0.001}, "Today's model budget is used up ($0.0015 of $0.0010). I'll answer again after midnight (UTC), or when the owner raises models.budget.perDayUSD."},
+		{settings.Budget{PerDayTokens: 1000}, "Today's model budget is used up (1050 of 1000 tokens). I'll answer again after midnight (UTC), or when models.budget.perDayTokens is raised."},
+		{settings.Budget{PerDayUSD: 0.001}, "Today's model budget is used up ($0.0015 of $0.0010). I'll answer again after midnight (UTC), or when models.budget.perDayUSD is raised."},
 	} {
 		h := chain(t)
 		priced := h.settings.Models.Entries["main"]

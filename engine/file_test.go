@@ -190,7 +190,7 @@ func TestFileThatIsRejectedOrGoneIsSaidSo(t *testing.T) {
 			close(hold)
 			if !h.messenger.wait(10*time.Second, func() bool {
 				return slices.ContainsFunc(h.messenger.texts(alice), func(s string) bool {
-					return s == "look\n\n📄 I couldn't send a.bin. Please tell the owner."
+					return s == "look\n\n📄 I couldn't send a.bin. The log says why."
 				})
 			}) {
 				t.Errorf("the chat shows %q", h.messenger.texts(alice))

@@ -155,7 +155,7 @@ func TestD7VoiceIsAnswered(t *testing.T) {
 			b.until("one sentence", func() bool { return len(b.shows(anna)) == i+1 })
 		}
 		for _, text := range b.shows(anna) {
-			if text != "I can't hear voice messages yet; please write. The owner can run: klawbot assets pull --speech" {
+			if text != "I can't hear voice messages yet; please write. To set it up: klawbot assets pull --speech" {
 				t.Errorf("the chat shows %q", text)
 			}
 		}

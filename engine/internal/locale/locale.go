@@ -26,7 +26,7 @@ func Say(language string, p Phrase, args ...any) string {
 }
 
 // ModelError is the sentence that a person reads when a call of a model failed now.
-func ModelError(language string, err *llm.Error, model string, zone *time.Location) string {
+func ModelError(language string, err *llm.Error, model string, zone *time.Location, owner bool) string {
 	switch err.Kind {
 	case llm.RateLimit, llm.Overloaded:
 		until := Moment(language, time.Now().Add(err.RetryAfter), zone)
@@ -40,15 +40,15 @@ func ModelError(language string, err *llm.Error, model string, zone *time.Locati
 		}
 		return Say(language, ModelBusy)
 	case llm.Exhausted:
-		return Say(language, ModelThought)
+		return Say(language, ModelThought.For(owner))
 	case llm.Network:
 		return Say(language, ModelUnreachable)
 	case llm.Stall, llm.Truncated:
 		return Say(language, ModelStalled)
 	case llm.Quota:
-		return Say(language, ModelQuota)
+		return Say(language, ModelQuota.For(owner))
 	case llm.Auth:
-		return Say(language, ModelAuth)
+		return Say(language, ModelAuth.For(owner))
 	case llm.ContextOverflow:
 		return Say(language, ModelTooLong)
 	case llm.Refused:
@@ -58,9 +58,23 @@ func ModelError(language string, err *llm.Error, model string, zone *time.Locati
 	case llm.NotFound:
 		return Say(language, ModelNotFound, model)
 	case llm.BadRequest, llm.Unsupported:
-		return Say(language, ModelBadRequest)
+		return Say(language, ModelBadRequest.For(owner))
 	}
 	return Say(language, Internal)
+}
+
+// owned are the sentences that send a person to the owner, as the owner reads them.
+var owned = map[Phrase]Phrase{
+	NoModelHere: NoModel, FileNotSent: FileNotSentOwned, Undeliverable: UndeliverableOwned, ModelQuota: ModelQuotaOwned,
+	ModelAuth: ModelAuthOwned, ModelBadRequest: ModelBadRequestOwned, ModelThought: ModelThoughtOwned,
+}
+
+// For is the sentence for an owner, or for somebody else.
+func (p Phrase) For(owner bool) Phrase {
+	if other, ok := owned[p]; ok && owner {
+		return other
+	}
+	return p
 }
 
 // Moment is a time that is near, on the clock of its reader.

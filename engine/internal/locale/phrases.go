@@ -21,7 +21,9 @@ const (
 	Cut
 	NoAnswer
 	Undeliverable
+	UndeliverableOwned
 	FileNotSent
+	FileNotSentOwned
 	FileInDoubt
 	Queue
 	Expired
@@ -74,13 +76,17 @@ const (
 	ModelUnreachable
 	ModelStalled
 	ModelQuota
+	ModelQuotaOwned
 	ModelAuth
+	ModelAuthOwned
 	ModelTooLong
 	ModelRefused
 	ModelNotFound
 	ModelLocal
 	ModelBadRequest
+	ModelBadRequestOwned
 	ModelThought
+	ModelThoughtOwned
 	FilesKept
 	ModelDaily
 	ModelDailyUnknown

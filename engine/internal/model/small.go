@@ -124,7 +124,7 @@ func (c *Client) askForCall(ctx context.Context, by tools.Call, m Candidate, r l
 	}
 	if fail, is := errors.AsType[*llm.Error](err); is {
 		s := c.config.Settings()
-		return Answer{}, errors.New(locale.ModelError(s.Language, fail, m.Name, s.Zone()))
+		return Answer{}, errors.New(locale.ModelError(s.Language, fail, m.Name, s.Zone(), by.Owner))
 	}
 	for i := range answer.Result.Message.Blocks {
 		answer.Result.Message.Blocks[i].Text = c.config.Redact.Text(answer.Result.Message.Blocks[i].Text)

@@ -189,12 +189,12 @@ func (d *Outbox) outcome(o store.Out, part gateway.Part, err error) (store.Out, 
 func (d *Outbox) rejected(o store.Out, part gateway.Part) (store.Out, []store.Out) {
 	var beside []store.Out
 	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Answers: part.Answers, Silent: part.Silent, Last: part.Last, Failed: part.Failed}
-	switch sorry := d.config.Say(locale.Undeliverable); {
+	switch sorry := d.config.Say(locale.Undeliverable.For(d.owner(o))); {
 	case part.Text == "" && len(part.Files()) == 0, part.Text == sorry, spoken(part): // the text is there
 		o.State = store.OutboxDead
 		return o, nil
 	case carriesFile(part):
-		beside = d.sayOfFile(o, part, locale.FileNotSent)
+		beside = d.sayOfFile(o, part, locale.FileNotSent.For(d.owner(o)))
 		o.State = store.OutboxDead
 	case part.Document != nil:
 		return d.undocumented(o, part)
@@ -215,6 +215,8 @@ func (d *Outbox) rejected(o store.Out, part gateway.Part) (store.Out, []store.Ou
 func carriesFile(p gateway.Part) bool {
 	return len(p.Album) > 0 || p.Document != nil && p.Document.Sum != "" && !spoken(p)
 }
+
+func (d *Outbox) owner(o store.Out) bool { return d.config.Owner != nil && d.config.Owner(o.Address.Chat) }
 
 // sayOfFile are the rows that tell what became of a file, with what was written
 // to it.

@@ -47,6 +47,8 @@ type Config struct {
 	Attempted func(row store.Out)
 	// Say returns one of the bot's own sentences.
 	Say func(p locale.Phrase, args ...any) string
+	// Owner reports whether an owner reads a chat. Default: no.
+	Owner func(gateway.ChatID) bool
 	// Speak makes a voice message of a text in Markdown.
 	Speak func(ctx context.Context, text, language string) (ogg []byte, length time.Duration, err error)
 	Log   *slog.Logger

@@ -55,7 +55,7 @@ func refusal(name string, err error) error {
 		confined.Broken:   "%s is damaged or of another format",
 		confined.Locked:   "%s needs a password; ask for an unlocked copy",
 		confined.GaveUp:   "%s took too much time or memory; ask for fewer pages",
-		confined.NoReader: "%s can't be read here. The owner can fix that: %s",
+		confined.NoReader: "%s can't be read here. To fix that: %s",
 		confined.NoWords:  "%s has no words that can be made out",
 		confined.Scan:     "%s has no text, only scans",
 	}[fault.Kind]

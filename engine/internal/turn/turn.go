@@ -355,7 +355,7 @@ func (t *turn) sorry(err error) string {
 		return over.Text
 	}
 	if fail, ok := errors.AsType[*llm.Error](err); ok {
-		return locale.ModelError(t.settings.Language, fail, t.Row.Model, t.settings.Zone())
+		return locale.ModelError(t.settings.Language, fail, t.Row.Model, t.settings.Zone(), t.Owned)
 	}
 	return locale.Say(t.settings.Language, locale.Internal)
 }
@@ -402,11 +402,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 
 // withoutModel is the answer of a bot that has no model. It keeps the files that came.
 func withoutModel(ctx context.Context, t *turn) (string, error) {
-	p := locale.NoModelHere
-	if t.Owned {
-		p = locale.NoModel
-	}
-	text := locale.Say(t.settings.Language, p)
+	text := locale.Say(t.settings.Language, locale.NoModelHere.For(t.Owned))
 	if t.Prepare == nil {
 		return t.label(text), nil
 	}
