@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 )
 
@@ -14,8 +15,10 @@ type Approver interface {
 
 // Question is an approval request.
 type Question struct {
-	// Call is exactly what will run.
-	Call Call
+	// Call is exactly what will run. Shown are its arguments for a person: those of our own
+	// tools without what equals the default of the schema.
+	Call  Call
+	Shown json.RawMessage
 	// Dangerous is as in Spec, unless the Decision has Looks.
 	Dangerous bool
 	// Binds is as in Decision: the answer holds for that alone.
@@ -46,9 +49,12 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 	}
 	answer := Answer{Reason: "no one can approve it here"}
 	if p.call.Approver != nil {
-		var err error
+		shown, err := p.call.Arguments, error(nil)
+		if p.spec.Text(English).Keywords != nil { // the defaults of others may be anything
+			shown = p.entry.schema.Given(shown)
+		}
 		answer, err = p.call.Approver.Approve(ctx, Question{
-			Call: p.call, Dangerous: p.spec.Dangerous && !asked.Looks, Binds: asked.Binds + p.watched.state, OwnerOnly: asked.OwnerOnly, OnceOnly: asked.OnceOnly,
+			Call: p.call, Shown: shown, Dangerous: p.spec.Dangerous && !asked.Looks, Binds: asked.Binds + p.watched.state, OwnerOnly: asked.OwnerOnly, OnceOnly: asked.OnceOnly,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("ask about %s: %w", p.spec.Name, err)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"strings"
 
 	"klawbot/internal/clip"
@@ -101,6 +103,24 @@ func (s *Schema) fill(args map[string]any) {
 			args[name] = p.value
 		}
 	}
+}
+
+// Given returns arguments without the flags and numbers that equal their defaults. A word,
+// such as a mode, says what happens, and stays.
+func (s *Schema) Given(arguments json.RawMessage) json.RawMessage {
+	args, err := Parse(arguments)
+	if err != nil {
+		return arguments
+	}
+	maps.DeleteFunc(args, func(name string, value any) bool {
+		word, _ := value.(string)
+		return word == "" && value != nil && reflect.DeepEqual(s.Properties[name].value, value)
+	})
+	given, err := json.Marshal(args)
+	if err != nil || len(args) == 0 { // a person has to read something
+		return arguments
+	}
+	return given
 }
 
 // kindOf is the JSON type of a decoded value.

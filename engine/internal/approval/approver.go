@@ -84,7 +84,7 @@ func (a *Approver) Approve(ctx context.Context, asked tools.Question) (tools.Ans
 	t, at := a.turn, a.address()
 	row := store.Approval{
 		Turn: t.ID, Call: asked.Call.ID, Address: at, Home: at, Sender: t.User, Tool: asked.Call.Name,
-		Hash: hashOf(asked), Shown: tools.Show(asked.Call.Arguments, a.questions.words.Redact), ExpiresAt: time.Now().Add(t.Timeout),
+		Hash: hashOf(asked), Shown: tools.Show(asked.Shown, a.questions.words.Redact), ExpiresAt: time.Now().Add(t.Timeout),
 		Owners: asked.OwnerOnly, Once: asked.OnceOnly != "",
 	}
 	if asked.OwnerOnly && !a.ownerHere() {
