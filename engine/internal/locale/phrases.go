@@ -48,6 +48,13 @@ const (
 	SecretLost
 	Unreadable
 	NoEars
+	NoEarsHere
+	OfferEars
+	EarsComing
+	EarsReady
+	EarsFailed
+	ButtonLearn
+	ButtonNotNow
 	MediaTooBig
 	MediaGone
 	MediaTooLong

@@ -216,7 +216,9 @@ func carriesFile(p gateway.Part) bool {
 	return len(p.Album) > 0 || p.Document != nil && p.Document.Sum != "" && !spoken(p)
 }
 
-func (d *Outbox) owner(o store.Out) bool { return d.config.Owner != nil && d.config.Owner(o.Address.Chat) }
+func (d *Outbox) owner(o store.Out) bool {
+	return d.config.Owner != nil && d.config.Owner(o.Address.Chat)
+}
 
 // sayOfFile are the rows that tell what became of a file, with what was written
 // to it.
