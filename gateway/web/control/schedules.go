@@ -99,10 +99,10 @@ func (q *Request) planned(s Schedule) html.HTML {
 	if len(s.Next) > 0 {
 		next = html.F("%s %s", q.t("schedules.next"), q.times(s.Next, ", "))
 	}
-	return html.F(`<li class="card"><p class="head"><a href="/schedules/%s"><strong>%s</strong></a> <span class="tag %s">%s</span></p><p>%s</p>%s<p class="meta">%s</p><p class="meta">%s%s%s</p>%s</li>`,
-		s.Name, s.Name, s.State, q.t("job."+s.State), s.When, html.If(s.Message != "", `<p class="meta clip">%s</p>`, s.Message), next,
-		html.If(!s.Last.IsZero(), `%s <span class="tag %s">%s</span> · `, q.t("schedules.last", q.when(s.Last)), s.LastState, q.t("run."+s.LastState)),
-		usd(s.CostUSD), html.If(s.To != "", " · → %s", s.To), q.jobActs(s))
+	return html.F(`<li class="card"><p class="head"><a href="/schedules/%s"><strong>%s</strong></a> <span class="tag %s">%s</span></p><p>%s%s</p>%s<p class="meta">%s</p>%s%s</li>`,
+		s.Name, s.Name, s.State, q.t("job."+s.State), s.When, html.If(s.To != "", ` <span class="meta">→ %s</span>`, s.To),
+		html.If(s.Message != "", `<p class="meta clip">%s</p>`, s.Message), next,
+		html.If(!s.Last.IsZero(), `<p class="meta">%s <span class="tag %s">%s</span> · %s</p>`, q.t("schedules.last", q.when(s.Last)), s.LastState, q.t("run."+s.LastState), usd(s.CostUSD)), q.jobActs(s))
 }
 
 func (q *Request) schedule(s Schedule) html.HTML {
