@@ -160,7 +160,7 @@ func buttons(m Message) html.HTML {
 
 // markdown is Markdown as HTML.
 func (q *request) markdown(text string) html.HTML {
-	return html.HTML(markdown.HTML(text, q.t("code.copy"))) // it escapes all text
+	return html.HTML(markdown.HTML(text, q.t("code.copy"), q.desk.Secrets())) // it escapes all text
 }
 
 // zone is the one of the times that people see.

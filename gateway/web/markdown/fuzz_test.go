@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 
 	"klawbot/gateway/web/markdown"
+	"klawbot/internal/redact"
 )
 
 // allowed are the elements of answers, with the attributes that each may have.
@@ -28,13 +29,22 @@ func FuzzHTML(f *testing.F) {
 	} {
 		f.Add(md)
 	}
+	secrets := &redact.Set{}
+	secrets.Add("sk-canary-0123456789abcdef")
+	for _, md := range []string{"[sk-c](https://a.example)anary-0123456789abcdef", "[x](https://a.example/?k=sk-c%61nary-0123456789abcdef)", "sk&#45;canary-*0123456789*abcdef"} {
+		f.Add(md)
+	}
 	f.Fuzz(func(t *testing.T, md string) {
-		page := markdown.HTML(md, "Copy")
+		page := markdown.HTML(md, "Copy", secrets)
 		doc, err := html.Parse(strings.NewReader(page))
 		if err != nil {
 			t.Fatal(err)
 		}
+		seen := ""
 		for n := range doc.Descendants() {
+			if n.Type == html.TextNode {
+				seen += n.Data
+			}
 			if n.Type == html.CommentNode {
 				t.Errorf("a comment in %q", page)
 			}
@@ -49,10 +59,16 @@ func FuzzHTML(f *testing.F) {
 				if !slices.Contains(attributes, a.Key) {
 					t.Errorf("an attribute %s of %s in %q", a.Key, n.Data, page)
 				}
+				if a.Key == "href" && secrets.Address(a.Val) {
+					t.Errorf("a link leads a secret away in %q", page)
+				}
 				if to := strings.ToLower(a.Val); a.Key == "href" && !strings.HasPrefix(to, "https://") && !strings.HasPrefix(to, "http://") && !strings.HasPrefix(to, "mailto:") {
 					t.Errorf("a link to %q in %q", a.Val, page)
 				}
 			}
+		}
+		if strings.Contains(seen, "sk-canary-0123456789abcdef") {
+			t.Errorf("a secret in %q", page)
 		}
 	})
 }
