@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -209,6 +211,62 @@ func TestBotCannotOpenItsOwnPage(t *testing.T) {
 		if !strings.Contains(got, "status 401") || strings.Contains(got, "private words") || strings.Contains(got, "telegram") {
 			t.Errorf("shell at %s: %s", path, got)
 		}
+	}
+	if code := b.stop(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
+	}
+}
+
+// TestWebChatIsInTheBackup: a restored bot has the chat of the web page with its files, and the
+// browser is still signed in.
+func TestWebChatIsInTheBackup(t *testing.T) {
+	t.Parallel() // it mostly waits
+	r := newRig(t, "edit", 11)
+	p := r.withPage()
+	r.model.Respond(func(modeltest.Request) modeltest.Reply { return modeltest.Text("It is a shopping list.") })
+	b := r.start("")
+	p.signIn()
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	_ = w.WriteField("key", "with-a-file")
+	_ = w.WriteField("text", "what is this?")
+	part, err := w.CreateFormFile("file", "list.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = part.Write([]byte("milk and bread"))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := p.client.Post("http://"+p.at+"/chat/say", w.FormDataContentType(), &form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	p.until("It is a shopping list.")
+	backup := filepath.Join(t.TempDir(), "bot.tar.gz")
+	r.command("backup", backup)
+	if code := b.stop(); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, tailOf(b.log.String()))
+	}
+	if err := os.RemoveAll(filepath.Join(r.dir, "data")); err != nil {
+		t.Fatal(err)
+	}
+	r.command("restore", backup)
+	b = r.start("")
+	page := p.until("It is a shopping list.")
+	link := regexp.MustCompile(`/chat/file/[0-9]+`).FindString(page)
+	if !strings.Contains(page, "what is this?") || link == "" {
+		t.Fatalf("the restored page shows %s", page)
+	}
+	file, err := p.client.Get("http://" + p.at + link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(file.Body)
+	_ = file.Body.Close()
+	if string(text) != "milk and bread" || err != nil {
+		t.Errorf("the restored file holds %q, %v", text, err)
 	}
 	if code := b.stop(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
