@@ -3,24 +3,18 @@ package configedit
 import (
 	"errors"
 	"log/slog"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"klawbot/cmd/klawbot/internal/config"
-	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/cmd/klawbot/internal/yamledit"
 	"klawbot/gateway"
-	"klawbot/internal/redact"
 	"klawbot/whitelist"
 )
 
 // allowedKey is the list of the chats that may talk to the bot.
 const allowedKey = "channels.telegram.allowedChatIds"
-
-// errListByHand means that the list is written in a way that the editor leaves alone.
-var errListByHand = errors.New("the list is written in a way that cannot be edited safely; edit channels.telegram.allowedChatIds by hand")
 
 // Editable reports why the list of allowed chats cannot be changed in config.yaml,
 // nil when it can.
@@ -28,10 +22,7 @@ func Editable(l *config.Live) error {
 	if l.Source.File == "" {
 		return ErrNoFile
 	}
-	if where := l.Given(allowedKey); strings.HasPrefix(where, "$") {
-		return usage.Errorf("the list comes from %s in the environment, which wins over config.yaml; change it there", where)
-	}
-	return nil
+	return inFile(l, allowedKey)
 }
 
 // Allowed adds ids to the list of allowed chats in config.yaml and removes others. It
@@ -98,9 +89,6 @@ func editAllowed(text []byte, add, remove []int64) ([]byte, error) {
 			text, err = yamledit.AddItem(text, path, strconv.FormatInt(id, 10), sameID(id))
 		}
 	}
-	if errors.Is(err, yamledit.ErrByHand) {
-		err = errListByHand
-	}
 	return text, err
 }
 
@@ -112,35 +100,19 @@ func sameID(id int64) func(item string) (bool, error) {
 	}
 }
 
-// provenAllowed is editAllowed with the proof: read back, the new text holds the
-// wanted list and is the same in everything else.
+// provenAllowed is editAllowed with the proof.
 func provenAllowed(s config.Source, text []byte, add, remove []int64) (*config.Config, []byte, error) {
-	s.Redact = &redact.Set{}
-	before, err := s.Parse(text)
-	if err != nil {
-		return nil, nil, err
-	}
-	changed, err := editAllowed(text, add, remove)
-	if err != nil {
-		return nil, nil, err
-	}
-	after, err := s.Parse(changed)
-	if err != nil {
-		return nil, nil, errListByHand
-	}
-	was, is := before.Config, after.Config
-	want := slices.DeleteFunc(slices.Clone(was.Channels.Telegram.AllowedChatIDs), func(id int64) bool {
-		return slices.Contains(remove, id)
-	})
-	for _, id := range add {
-		if !slices.Contains(want, id) {
-			want = append(want, id)
+	return proven(s, text, allowedKey, func(text []byte, _ *config.Loaded) ([]byte, error) {
+		return editAllowed(text, add, remove)
+	}, func(was, is *config.Loaded) bool {
+		list := &was.Channels.Telegram.AllowedChatIDs
+		want := slices.DeleteFunc(slices.Clone(*list), func(id int64) bool { return slices.Contains(remove, id) })
+		for _, id := range add {
+			if !slices.Contains(want, id) {
+				want = append(want, id)
+			}
 		}
-	}
-	got := is.Channels.Telegram.AllowedChatIDs
-	was.Channels.Telegram.AllowedChatIDs, is.Channels.Telegram.AllowedChatIDs = nil, nil
-	if !slices.Equal(want, got) || !reflect.DeepEqual(was, is) {
-		return nil, nil, errListByHand
-	}
-	return &before.Config, changed, nil
+		*list = is.Channels.Telegram.AllowedChatIDs
+		return slices.Equal(want, *list)
+	})
 }

@@ -2,9 +2,7 @@ package configedit
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,7 +11,6 @@ import (
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/cmd/klawbot/internal/yamledit"
 	"klawbot/engine/settings"
-	"klawbot/internal/redact"
 )
 
 // Quote writes a text so that the configuration reads it back as it is.
@@ -55,32 +52,19 @@ func SameModel(a, b settings.Model) bool {
 		a.MaxTokens == b.MaxTokens && a.ContextBudget == b.ContextBudget
 }
 
-// setModel edits the section models. The proof: the rest of the file means what it did.
+// ErrNoFile means that there is nothing to edit.
+var ErrNoFile = usage.Errorf("there is no config.yaml yet; klawbot init writes one")
+
+// setModel edits the section models.
 func setModel(l *config.Live, entry string, m *settings.Model) error {
-	s := l.Source
-	if s.File == "" {
-		return ErrNoFile
+	if err := inFile(l, "models.default"); err != nil {
+		return err
 	}
-	if where := l.Given("models.default"); strings.HasPrefix(where, "$") {
-		return usage.Errorf("models.default comes from %s in the environment, which wins over config.yaml; change it there", where)
-	}
-	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
-		s.Redact = &redact.Set{}
-		before, err := s.Parse(text)
-		if err != nil {
-			return nil, err
-		}
-		changed, err := editModel(text, before, entry, m, s.Environ)
-		if err != nil {
-			return nil, errModelByHand
-		}
-		after, err := s.Parse(changed)
-		if err != nil {
-			return nil, errModelByHand
-		}
-		was, is := before.Config, after.Config
-		if got := after.EngineModels().Entries[entry]; m != nil && !SameModel(got, *m) || is.Models.Default != entry {
-			return nil, errModelByHand
+	return edit(l.Source, "models", func(text []byte, before *config.Loaded) ([]byte, error) {
+		return editModel(text, before, entry, m, l.Source.Environ)
+	}, func(was, is *config.Loaded) bool {
+		if m != nil && !SameModel(is.EngineModels().Entries[entry], *m) || is.Models.Default != entry {
+			return false
 		}
 		for name := range was.Models.Entries {
 			if _, there := is.Models.Entries[name]; !there { // the default entry, which stands in no file
@@ -89,22 +73,14 @@ func setModel(l *config.Live, entry string, m *settings.Model) error {
 		}
 		delete(is.Models.Entries, entry)
 		delete(was.Models.Entries, entry)
-		if m != nil && before.Given("models.providers."+m.Provider) == "" { // it is new in the file
+		if m != nil && was.Given("models.providers."+m.Provider) == "" { // it is new in the file
 			delete(is.Models.Providers, m.Provider)
 			delete(was.Models.Providers, m.Provider)
 		}
-		was.Models.Default, is.Models.Default = "", ""
-		if !reflect.DeepEqual(was, is) {
-			return nil, errModelByHand
-		}
-		return changed, nil
+		was.Models.Default = entry
+		return true
 	})
 }
-
-var (
-	ErrNoFile      = usage.Errorf("there is no config.yaml yet; klawbot init writes one")
-	errModelByHand = errors.New("config.yaml is written in a way that cannot be edited safely; edit models by hand")
-)
 
 // editModel writes the entry and its provider, when they are new, and the default. A
 // provider of the same name with another address or key keeps them: other entries use it.
@@ -147,36 +123,16 @@ func free[V any](text string, taken map[string]V) string {
 	}
 }
 
-// set writes one value of config.yaml. The proof: read back, the file means what want
-// makes of the configuration before.
+// set writes one value of config.yaml, which makes the configuration what want makes of it.
 func set(l *config.Live, key, value string, want func(*config.Config)) error {
-	if where := l.Given(key); strings.HasPrefix(where, "$") {
-		return usage.Errorf("%s comes from %s in the environment, which wins over config.yaml; change it there", key, where)
+	if err := inFile(l, key); err != nil {
+		return err
 	}
-	return editProven(l, key, func(text []byte) ([]byte, error) { return yamledit.Set(text, strings.Split(key, "."), value) }, want)
-}
-
-func editProven(l *config.Live, key string, edit func(text []byte) ([]byte, error), want func(*config.Config)) error {
-	s := l.Source
-	if s.File == "" {
-		return ErrNoFile
-	}
-	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
-		s.Redact = &redact.Set{}
-		before, err := s.Parse(text)
-		if err != nil {
-			return nil, err
-		}
-		changed, err := edit(text)
-		if err == nil {
-			var after *config.Loaded
-			if after, err = s.Parse(changed); err == nil {
-				if want(&before.Config); reflect.DeepEqual(before.Config, after.Config) {
-					return changed, nil
-				}
-			}
-		}
-		return nil, fmt.Errorf("config.yaml is written in a way that cannot be edited safely; edit %s by hand", key)
+	return edit(l.Source, key, func(text []byte, _ *config.Loaded) ([]byte, error) {
+		return yamledit.Set(text, strings.Split(key, "."), value)
+	}, func(was, _ *config.Loaded) bool {
+		want(&was.Config)
+		return true
 	})
 }
 
@@ -192,10 +148,11 @@ func SetToken(l *config.Live, token string) error {
 // AddOwner makes a person an owner in config.yaml.
 func AddOwner(l *config.Live, id int64) error {
 	const key = "channels.telegram.ownerIds"
-	return editProven(l, key, func(text []byte) ([]byte, error) {
+	return edit(l.Source, key, func(text []byte, _ *config.Loaded) ([]byte, error) {
 		return yamledit.AddItem(text, strings.Split(key, "."), strconv.FormatInt(id, 10), sameID(id))
-	}, func(c *config.Config) {
-		c.Channels.Telegram.OwnerIDs = config.Unique(append(c.Channels.Telegram.OwnerIDs, id))
+	}, func(was, _ *config.Loaded) bool {
+		was.Channels.Telegram.OwnerIDs = config.Unique(append(was.Channels.Telegram.OwnerIDs, id))
+		return true
 	})
 }
 
