@@ -720,10 +720,6 @@ var mutants = []mutant{
 		"TestPluginNeedsApprovalUnlessReadOnly",
 	},
 	{
-		"tools/plugin/slow.go", `m.Size != f.size || !m.Modified.Equal(f.modified) || !m.Changed.Equal(f.ctime())`, `m.Size != f.size || !m.Modified.Equal(f.modified)`,
-		"TestSlowPluginCachePerFileAndSandbox",
-	},
-	{
 		"tools/plugin/call.go", `command := t.host.command(runner, t.file, t.spec.Timeout, resultBytes)`, `command := t.host.command(runner, t.file, 3*t.spec.Timeout, resultBytes)`,
 		"TestEveryProcessOfACallEnds",
 	},

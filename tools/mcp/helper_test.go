@@ -387,11 +387,10 @@ func (h *house) open() {
 // accept accepts everything that a server has.
 func (h *house) accept(server string) []mcp.Accepted {
 	h.t.Helper()
-	seen, err := h.host.Connect(h.t.Context(), server)
-	if err != nil {
+	if err := h.host.Connect(h.t.Context(), server); err != nil {
 		h.t.Fatal(err)
 	}
-	all, err := h.host.Accept(h.t.Context(), server, seen, 0)
+	all, err := h.host.Accept(h.t.Context(), server, h.host.Waiting(server), 0)
 	if err != nil {
 		h.t.Fatal(err)
 	}

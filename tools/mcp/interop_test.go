@@ -229,11 +229,10 @@ func conform(address string) error {
 		SignIn: mcp.SignIn{Redirect: "http://localhost:3000/callback", Visit: browse},
 	})
 	defer h.Close()
-	seen, err := h.Connect(ctx, "suite")
-	if err != nil {
+	if err := h.Connect(ctx, "suite"); err != nil {
 		return err
 	}
-	accepted, err := h.Accept(ctx, "suite", seen, 0)
+	accepted, err := h.Accept(ctx, "suite", h.Waiting("suite"), 0)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 
+	"klawbot/internal/wait"
 	"klawbot/tools/mcp/signin"
 )
 
@@ -57,10 +58,7 @@ func (h *Host) SignIn(ctx context.Context, name string, at SignIn) error {
 		return err
 	}
 	c.close()
-	select {
-	case s.again <- struct{}{}:
-	default:
-	}
+	wait.Signal(s.again)
 	return nil
 }
 

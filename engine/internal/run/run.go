@@ -97,11 +97,6 @@ func (rs *Runs) start(r store.Run) {
 // make makes a run, with its retry. ctx ends with the engine; then a running turn is
 // parked.
 func (rs *Runs) make(ctx context.Context, id store.RunID) {
-	done, ok := rs.live.begin(id)
-	if !ok {
-		return
-	}
-	defer done()
 	defer rs.jobs.Ended(id)
 	defer func() {
 		if p := recover(); p != nil {
