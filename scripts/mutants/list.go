@@ -285,7 +285,7 @@ var mutants = []mutant{
 		"TestCallOfAToolThatHasJustChanged",
 	},
 	{
-		"tools/mcp/tool.go", `newClock(timeout, cancel)`, `newClock(time.Hour, cancel)`,
+		"tools/mcp/tool.go", `wait.NewClock(timeout, cancel)`, `wait.NewClock(time.Hour, cancel)`,
 		"TestTimeoutLeavesTheSessionAlive",
 	},
 	{
@@ -936,7 +936,7 @@ var mutants = []mutant{
 		"TestTwoProcessesChangeTheCoreMemory",
 	},
 	{
-		"engine/internal/memory/messages.go", `if inquiry.MatchString(`, `if false && inquiry.MatchString(`,
+		"engine/internal/memory/messages.go", `if inquiry.MatchString(`, `if false && question.MatchString(`,
 		"TestSearchesAreNotFound",
 	},
 	{

@@ -150,7 +150,7 @@ func everything(t *testing.T, c mcp.Server) {
 }
 
 // filledIn is how a person fills in the form of server-everything.
-func filledIn(_ context.Context, q tools.Inquiry) tools.Reply {
+func filledIn(_ context.Context, q tools.Question) tools.Reply {
 	switch title, _, _ := strings.Cut(q.Field, " ("); {
 	case q.Step == 1:
 		return write("Ada")

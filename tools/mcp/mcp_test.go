@@ -276,7 +276,7 @@ func TestTimeOfPeopleIsNotTheServers(t *testing.T) {
 	c.Timeout = 2 * time.Second
 	h := newHouse(t, map[string]mcp.Server{"test": c})
 	h.accept("test")
-	slow := &person{reply: func(_ context.Context, q tools.Inquiry) tools.Reply {
+	slow := &person{reply: func(_ context.Context, q tools.Question) tools.Reply {
 		if q.Step == 1 {
 			<-time.After(c.Timeout + time.Second)
 			return choose(q, "yes")

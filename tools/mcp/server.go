@@ -311,7 +311,7 @@ func (s *server) client() *sdk.Client {
 
 type call struct {
 	tools.Call
-	clock *clock
+	clock *wait.Clock
 	asked int // how often the server has asked; guarded by the server's mu
 }
 

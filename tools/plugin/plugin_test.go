@@ -112,8 +112,8 @@ func TestFilesThatAreNotPlugins(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"plugins/hard: has a second name (hard link); put a copy into the folder",
-		"plugins/link: is a link; put the file itself into the folder",
+		"plugins/hard: has a second name (hard link); put a copy into the directory",
+		"plugins/link: is a link; put the file itself into the directory",
 		"plugins/team: can be written by others; fix it with chmod go-w",
 		"plugins/world: can be written by others; fix it with chmod go-w",
 	}
@@ -131,7 +131,7 @@ func TestFolderThatOthersCanWrite(t *testing.T) {
 	if err := os.Chmod(b.path(""), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"plugins/weather: its folder can be written by others; fix it with chmod go-w"}
+	want := []string{"plugins/weather: its directory can be written by others; fix it with chmod go-w"}
 	if diff := cmp.Diff(want, b.faults()); diff != "" {
 		t.Error(diff)
 	}

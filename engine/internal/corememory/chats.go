@@ -17,7 +17,7 @@ type Chats struct {
 	log    *slog.Logger
 }
 
-// NewChats returns the core memory of a data folder.
+// NewChats returns the core memory of a data directory.
 func NewChats(dir string, log *slog.Logger) *Chats {
 	return &Chats{core: NewCore(dir), screen: NewScreen(log), log: log}
 }

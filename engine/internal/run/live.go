@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"sync"
-	"time"
 
 	"klawbot/engine/internal/store"
 )
@@ -44,46 +43,4 @@ func (l *live) stop(cause error, match func(store.Job) bool) {
 			r.cancel(cause)
 		}
 	}
-}
-
-// deadline ends a run that takes too long. Time spent waiting for people does not count.
-type deadline struct {
-	mu    sync.Mutex
-	timer *time.Timer   // guarded by mu
-	left  time.Duration // guarded by mu
-	since time.Time     // guarded by mu
-	ended func()
-}
-
-func startDeadline(limit time.Duration, ended func()) *deadline {
-	if limit <= 0 {
-		limit = runTimeout
-	}
-	d := &deadline{left: limit, ended: ended}
-	d.resume()
-	return d
-}
-
-// stop stops the clock.
-func (d *deadline) stop() {
-	if d == nil {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.timer != nil && d.timer.Stop() {
-		d.left -= time.Since(d.since)
-		d.timer = nil
-	}
-}
-
-// resume restarts the clock.
-func (d *deadline) resume() {
-	if d == nil {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.since = time.Now()
-	d.timer = time.AfterFunc(max(d.left, time.Second), d.ended)
 }

@@ -63,7 +63,7 @@ func useWAL(ctx context.Context, db *sql.DB, path string) error {
 		return err
 	}
 	if mode != "wal" {
-		return fmt.Errorf("the file system cannot keep a write-ahead log (journal mode %s): choose a local data folder", mode)
+		return fmt.Errorf("the file system cannot keep a write-ahead log (journal mode %s): choose a local data directory", mode)
 	}
 	return nil
 }

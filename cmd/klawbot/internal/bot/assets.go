@@ -45,7 +45,7 @@ func AssetDirs(data string) []string {
 }
 
 // AssetPlaces are where the configuration has the files looked for, of the model that
-// the texts of the data folder want.
+// the texts of the data directory want.
 func AssetPlaces(ctx context.Context, c *config.Config, f config.Folders) data.AssetPlaces {
 	e := c.EngineMemory().Embedding
 	return data.AssetPlaces{Model: data.EmbeddingIn(ctx, f.Data, e), Runtime: e.Runtime, Path: e.Path, Dirs: AssetDirs(f.Data)}
@@ -75,7 +75,7 @@ func PullAssets(ctx context.Context, out io.Writer, p Pull) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --from FOLDER", err)
+		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --from DIRECTORY", err)
 	}
 	_, err = fmt.Fprintf(out, "Checked: %s and the ONNX Runtime are in %s\n", p.Model, p.Dir)
 	return err
@@ -105,7 +105,7 @@ func PullVoice(ctx context.Context, out io.Writer, p Pull) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --voice %s --from FOLDER", err, p.Model)
+		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --voice %s --from DIRECTORY", err, p.Model)
 	}
 	_, err := fmt.Fprintf(out, "Checked: a voice for %s is in %s. It also needs espeak-ng and opus-tools.\n", p.Model, p.Dir)
 	return err
@@ -161,7 +161,7 @@ func PullLocalModel(ctx context.Context, out io.Writer, p Pull) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --llm %s --from FOLDER", err, m.Name)
+		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --llm %s --from DIRECTORY", err, m.Name)
 	}
 	_, err = fmt.Fprintf(out, "%s is in %s.\n", m.Name, p.Dir)
 	return err

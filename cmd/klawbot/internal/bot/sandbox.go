@@ -226,7 +226,7 @@ func (b *box) entries() []self.Entry {
 	return all
 }
 
-// plugins finds the tools in the folder plugins of the data folder.
+// plugins finds the tools in the folder plugins of the data directory.
 func plugins(l *config.Live, b *box, log *slog.Logger) *plugin.Host {
 	return plugin.New(plugin.Config{
 		Dir: filepath.Join(b.folders.Data, "plugins"), Workspace: b.folders.Workspace, Log: log,

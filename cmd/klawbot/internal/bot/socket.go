@@ -19,7 +19,7 @@ import (
 	"klawbot/internal/httpclient"
 )
 
-// socketName is the socket of a running bot in its data folder.
+// socketName is the socket of a running bot in its data directory.
 const socketName = "klawbot.sock"
 
 // maxSocketPath is what every system takes as the path of a socket.
@@ -40,12 +40,12 @@ func socketPath(dir string) (string, func(), error) {
 	release := func() { _ = folder.Close() } // it was only read
 	if _, err := os.Stat(short); err != nil {
 		release()
-		return "", nil, fmt.Errorf("the data folder's path is too long for a socket: %s", dir)
+		return "", nil, fmt.Errorf("the data directory's path is too long for a socket: %s", dir)
 	}
 	return filepath.Join(short, socketName), release, nil
 }
 
-// listen opens the socket. The caller holds the lock of the data folder, so a
+// listen opens the socket. The caller holds the lock of the data directory, so a
 // socket that is there already is left over from a crash.
 func listen(dir string) (net.Listener, error) {
 	name, release, err := socketPath(dir)
@@ -67,7 +67,7 @@ func listen(dir string) (net.Listener, error) {
 	return ln, nil
 }
 
-// socketClient speaks with the bot that runs on the data folder.
+// socketClient speaks with the bot that runs on the data directory.
 func socketClient(dir string) *http.Client {
 	return httpclient.New(httpclient.Options{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		name, release, err := socketPath(dir)
@@ -85,7 +85,7 @@ const socketBase = "http://klawbot"
 // Report is what GET /status answers.
 type Report struct {
 	health.Status
-	// Up says that the bot runs; else the data folder was asked.
+	// Up says that the bot runs; else the data directory was asked.
 	Up     bool         `json:"up"`
 	Config configReport `json:"config"`
 	PID    int          `json:"pid"`

@@ -84,7 +84,7 @@ func (s Source) Load() (*Loaded, error) {
 func (s Source) Read() ([]byte, error) { return readSmall(s.File, keys.MaxBytes) }
 
 // Parse reads the configuration from the text of the file and the environment.
-// With Faults it returns what is well: enough to find the data folder.
+// With Faults it returns what is well: enough to find the data directory.
 func (s Source) Parse(text []byte) (*Loaded, error) {
 	r := &keys.Reader{
 		Keys: allKeys(), Lookup: s.lookup, Check: check, Rename: ourKey, IDs: ids, Origins: map[string]string{},
