@@ -102,8 +102,7 @@ func (c *Chats) SetCore(call tools.Call, to recalltools.Scope, section, key, val
 			return recalltools.ErrOwners
 		}
 	}
-	_, _, err := c.core.Set(at, section, key, value)
-	return coreError(err)
+	return coreError(c.core.Set(at, section, key, value))
 }
 
 // DeleteCore removes a fact from the core memory.
@@ -117,7 +116,7 @@ func (c *Chats) DeleteCore(call tools.Call, from recalltools.Scope, section, key
 	}
 	var err error
 	for _, at := range places {
-		if _, err = c.core.Delete(at, section, key); !errors.Is(err, ErrNoKey) {
+		if err = c.core.Delete(at, section, key); !errors.Is(err, ErrNoKey) {
 			break
 		}
 	}

@@ -50,7 +50,9 @@ func (r *recent) add(l control.LogLine) {
 }
 
 // handler keeps records and hands them on.
-func (r *recent) handler(next slog.Handler) slog.Handler { return keepingHandler{recent: r, next: next} }
+func (r *recent) handler(next slog.Handler) slog.Handler {
+	return keepingHandler{recent: r, next: next}
+}
 
 type keepingHandler struct {
 	*recent
