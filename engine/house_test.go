@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -37,18 +38,36 @@ type house struct {
 	settings  settings.Settings
 	list      atomic.Pointer[[]int64] // allowedChatIds
 	tools     []tools.Tool
+	// local are channels of this machine, which the messenger plays, too.
+	local []string
 	// web is what the tools of the web need; nil has none of them.
 	web     *web.Config
 	examine func(context.Context) []health.Finding
 	redact  *redact.Set
 	// allow puts a chat on the list after a button; nil asks about no unknown sender.
 	allow func(gateway.ChatID) error
+	// learn downloads the speech model; nil: it is not offered.
+	learn func(context.Context) error
+	// ears says whether the server of the settings hears; nil: as they say.
+	ears  *atomic.Bool
 	logs  *lockedBuffer
 	stop  context.CancelFunc
 	ended chan error
 
 	mu     sync.Mutex
 	update int64 // guarded by mu
+}
+
+// nearby is the messenger as another channel.
+type nearby struct {
+	*messenger
+	name string
+}
+
+func (n nearby) Name() string { return n.name }
+
+func (n nearby) Health() gateway.Health {
+	return gateway.Health{Channel: n.name, State: gateway.StateOK}
 }
 
 type lockedBuffer struct {
@@ -102,18 +121,28 @@ func (h *house) workspace() string { return filepath.Join(h.dir, "workspace") }
 func (h *house) start() *house {
 	h.t.Helper()
 	log := slog.New(slog.NewTextHandler(h.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	channels := []gateway.Channel{h.messenger}
+	for _, name := range h.local {
+		channels = append(channels, nearby{h.messenger, name})
+	}
 	g, err := gateway.New(gateway.Config{
-		Channels:  []gateway.Channel{h.messenger},
-		Whitelist: func() whitelist.List { return whitelist.List{"telegram": {Chats: *h.list.Load()}} },
-		Redact:    h.redact,
-		Log:       log,
+		Channels: channels,
+		Whitelist: func() whitelist.List {
+			all := whitelist.List{"telegram": {Chats: *h.list.Load()}}
+			for _, name := range h.local {
+				all[name] = whitelist.Rules{Local: true}
+			}
+			return all
+		},
+		Redact: h.redact,
+		Log:    log,
 	})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	h.engine, err = engine.New(ctx, engine.Config{AskAbout: func() bool { return h.allow != nil }, Allow: func(c gateway.ChatID) error { return h.allow(c) }, Examine: h.examine, Grace: 200 * time.Millisecond, Base: engine.Base{
-		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: func() settings.Settings { return h.settings },
+	h.engine, err = engine.New(ctx, engine.Config{AskAbout: func() bool { return h.allow != nil }, Allow: func(c gateway.ChatID) error { return h.allow(c) }, Examine: h.examine, Learn: h.learn, Grace: 200 * time.Millisecond, Base: engine.Base{
+		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: h.current,
 		OpenFile: file.Opener(file.Config{Workspace: h.workspace()}), Web: h.web,
 		Workspace: h.workspace(), Redact: h.redact, Version: "test", Log: log,
 	}})
@@ -126,6 +155,15 @@ func (h *house) start() *house {
 	go func() { ended <- e.Run(ctx) }()
 	h.t.Cleanup(h.end)
 	return h
+}
+
+// current are the settings as they are now.
+func (h *house) current() settings.Settings {
+	s := h.settings
+	if h.ears != nil && h.ears.Load() {
+		s.Media.Transcription.Provider = "ears"
+	}
+	return s
 }
 
 // end stops the engine in good order and reports what went wrong.
@@ -183,7 +221,7 @@ func (h *house) next(m gateway.Message) gateway.Update {
 		kind = "edited_message"
 	}
 	return gateway.Update{
-		Channel: "telegram", Bot: 1, ID: h.update, Kind: kind, Address: m.Address, Message: m.ID,
+		Channel: cmp.Or(m.Address.Chat.Channel, "telegram"), Bot: 1, ID: h.update, Kind: kind, Address: m.Address, Message: m.ID,
 		From: m.Sender.ID, Group: m.Group, Raw: raw,
 	}
 }

@@ -77,6 +77,13 @@ func PullSpeech(ctx context.Context, out io.Writer, p Pull) error {
 		"Checked: %s and the ONNX Runtime are in %s. Voice messages in English are understood on this machine.\n", data.SpeechModel, p.Dir)
 }
 
+// learn downloads the speech model into the data folder.
+func (p *Bot) learn(ctx context.Context) error {
+	client := httpclient.New(httpclient.Options{Proxy: true, Follow: true, Raw: true})
+	defer client.CloseIdleConnections()
+	return data.PullSpeech(ctx, data.AssetPull{Dir: filepath.Join(p.Folders.Data, "assets"), HTTP: client})
+}
+
 // PullVoice downloads the voice of the language that p.Model names.
 func PullVoice(ctx context.Context, out io.Writer, p Pull) error {
 	return pulling(ctx, out, p, data.PullVoice, "take the files from elsewhere: klawbot assets pull --voice "+p.Model+" --from DIRECTORY",
