@@ -10,11 +10,11 @@ import (
 type Approver interface {
 	// Approve returns with an answer; no answer in time counts as no. A call with the
 	// same id is asked about once. The error ends the turn.
-	Approve(ctx context.Context, q Question) (Answer, error)
+	Approve(ctx context.Context, q ApprovalRequest) (Answer, error)
 }
 
-// Question is an approval request.
-type Question struct {
+// ApprovalRequest asks a person whether a call may run.
+type ApprovalRequest struct {
 	// Call is exactly what will run. Shown are its arguments for a person: those of our own
 	// tools without what equals the default of the schema.
 	Call  Call
@@ -39,7 +39,9 @@ type Answer struct {
 type Always struct{}
 
 // Approve approves.
-func (Always) Approve(context.Context, Question) (Answer, error) { return Answer{Granted: true}, nil }
+func (Always) Approve(context.Context, ApprovalRequest) (Answer, error) {
+	return Answer{Granted: true}, nil
+}
 
 // approve has a person asked about a call with the verdict Ask.
 func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
@@ -53,7 +55,7 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 		if p.spec.Text(English).Keywords != nil { // the defaults of others may be anything
 			shown = p.entry.schema.Given(shown)
 		}
-		answer, err = p.call.Approver.Approve(ctx, Question{
+		answer, err = p.call.Approver.Approve(ctx, ApprovalRequest{
 			Call: p.call, Shown: shown, Dangerous: p.spec.Dangerous && !asked.Looks, Binds: asked.Binds + p.watched.state, OwnerOnly: asked.OwnerOnly, OnceOnly: asked.OnceOnly,
 		})
 		if err != nil {

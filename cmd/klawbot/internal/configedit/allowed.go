@@ -3,11 +3,13 @@ package configedit
 import (
 	"errors"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/cmd/klawbot/internal/yamledit"
 	"klawbot/gateway"
 	"klawbot/whitelist"
@@ -16,13 +18,19 @@ import (
 // allowedKey is the list of the chats that may talk to the bot.
 const allowedKey = "channels.telegram.allowedChatIds"
 
+// errListByHand means that the list is written in a way that the editor leaves alone.
+var errListByHand = errors.New("the list is written in a way that cannot be edited safely; edit channels.telegram.allowedChatIds by hand")
+
 // Editable reports why the list of allowed chats cannot be changed in config.yaml,
 // nil when it can.
 func Editable(l *config.Live) error {
 	if l.Source.File == "" {
 		return ErrNoFile
 	}
-	return inFile(l, allowedKey)
+	if where := l.Given(allowedKey); strings.HasPrefix(where, "$") {
+		return usage.Errorf("the list comes from %s in the environment, which wins over config.yaml; change it there", where)
+	}
+	return nil
 }
 
 // Allowed adds ids to the list of allowed chats in config.yaml and removes others. It
@@ -100,19 +108,26 @@ func sameID(id int64) func(item string) (bool, error) {
 	}
 }
 
-// provenAllowed is editAllowed with the proof.
+// provenAllowed is editAllowed with the proof: read back, the new text holds the
+// wanted list and is the same in everything else.
 func provenAllowed(s config.Source, text []byte, add, remove []int64) (*config.Config, []byte, error) {
-	return proven(s, text, allowedKey, func(text []byte, _ *config.Loaded) ([]byte, error) {
-		return editAllowed(text, add, remove)
-	}, func(was, is *config.Loaded) bool {
-		list := &was.Channels.Telegram.AllowedChatIDs
-		want := slices.DeleteFunc(slices.Clone(*list), func(id int64) bool { return slices.Contains(remove, id) })
-		for _, id := range add {
-			if !slices.Contains(want, id) {
-				want = append(want, id)
-			}
-		}
-		*list = is.Channels.Telegram.AllowedChatIDs
-		return slices.Equal(want, *list)
+	changed, before, after, err := proven(s, text, errListByHand, func(*config.Loaded) ([]byte, error) { return editAllowed(text, add, remove) })
+	if err != nil {
+		return nil, nil, err
+	}
+	was, is := before.Config, after.Config
+	want := slices.DeleteFunc(slices.Clone(was.Channels.Telegram.AllowedChatIDs), func(id int64) bool {
+		return slices.Contains(remove, id)
 	})
+	for _, id := range add {
+		if !slices.Contains(want, id) {
+			want = append(want, id)
+		}
+	}
+	got := is.Channels.Telegram.AllowedChatIDs
+	was.Channels.Telegram.AllowedChatIDs, is.Channels.Telegram.AllowedChatIDs = nil, nil
+	if !slices.Equal(want, got) || !reflect.DeepEqual(was, is) {
+		return nil, nil, errListByHand
+	}
+	return &before.Config, changed, nil
 }

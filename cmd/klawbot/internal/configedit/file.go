@@ -4,14 +4,12 @@ package configedit
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
-	"strings"
 
 	"klawbot/cmd/klawbot/internal/config"
-	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/internal/atomicfile"
 	"klawbot/internal/redact"
 )
@@ -38,6 +36,27 @@ func change(s config.Source, called string, edit func(text []byte) ([]byte, erro
 	return nil
 }
 
+// byHand is the error of a file that is written in a way that the editor leaves alone.
+func byHand(instead string) error {
+	return errors.New("config.yaml is written in a way that cannot be edited safely; " + instead + " by hand")
+}
+
+// proven edits the text of the configuration and reads it before and after. hand is the
+// error of a text that cannot be edited, or read afterwards.
+func proven(s config.Source, text []byte, hand error, edit func(before *config.Loaded) ([]byte, error)) (changed []byte, before, after *config.Loaded, err error) {
+	s.Redact = &redact.Set{}
+	if before, err = s.Parse(text); err != nil {
+		return nil, nil, nil, err
+	}
+	if changed, err = edit(before); err != nil {
+		return nil, nil, nil, hand
+	}
+	if after, err = s.Parse(changed); err != nil {
+		return nil, nil, nil, hand
+	}
+	return changed, before, after, nil
+}
+
 // replaceFile writes the new text in one step and keeps the old one as .bak.
 // The mode of the file stays; a link stays a link.
 func replaceFile(name string, old, text []byte) error {
@@ -53,46 +72,4 @@ func replaceFile(name string, old, text []byte) error {
 		return err
 	}
 	return atomicfile.Write(target, text, info.Mode().Perm())
-}
-
-// inFile says why a value of config.yaml decides nothing, nil when it does.
-func inFile(l *config.Live, key string) error {
-	if where := l.Given(key); strings.HasPrefix(where, "$") {
-		return usage.Errorf("%s comes from %s in the environment, which wins over config.yaml; change it there", key, where)
-	}
-	return nil
-}
-
-// edit edits what stands at a key of config.yaml, with proof; see proven.
-func edit(s config.Source, key string, edit editor, same proof) error {
-	if s.File == "" {
-		return ErrNoFile
-	}
-	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
-		_, changed, err := proven(s, text, key, edit, same)
-		return changed, err
-	})
-}
-
-type (
-	editor func(text []byte, before *config.Loaded) ([]byte, error)
-	proof  func(was, is *config.Loaded) bool
-)
-
-// proven edits a text and proves that nothing else changes: same makes the configuration
-// before the one that is wanted, or the two the same but for what is new. It reports false
-// when that is not as wanted.
-func proven(s config.Source, text []byte, key string, edit editor, same proof) (*config.Config, []byte, error) {
-	s.Redact = &redact.Set{}
-	before, err := s.Parse(text)
-	if err != nil {
-		return nil, nil, err
-	}
-	was := *before
-	if changed, err := edit(text, before); err == nil {
-		if is, err := s.Parse(changed); err == nil && same(&was, is) && reflect.DeepEqual(was.Config, is.Config) {
-			return &before.Config, changed, nil
-		}
-	}
-	return nil, nil, fmt.Errorf("config.yaml is written in a way that cannot be edited safely; edit %s by hand", key)
 }

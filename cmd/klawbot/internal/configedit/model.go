@@ -3,6 +3,7 @@ package configedit
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -52,19 +53,25 @@ func SameModel(a, b settings.Model) bool {
 		a.MaxTokens == b.MaxTokens && a.ContextBudget == b.ContextBudget
 }
 
-// ErrNoFile means that there is nothing to edit.
-var ErrNoFile = usage.Errorf("there is no config.yaml yet; klawbot init writes one")
-
-// setModel edits the section models.
+// setModel edits the section models. The proof: the rest of the file means what it did.
 func setModel(l *config.Live, entry string, m *settings.Model) error {
-	if err := inFile(l, "models.default"); err != nil {
-		return err
+	s := l.Source
+	if s.File == "" {
+		return ErrNoFile
 	}
-	return edit(l.Source, "models", func(text []byte, before *config.Loaded) ([]byte, error) {
-		return editModel(text, before, entry, m, l.Source.Environ)
-	}, func(was, is *config.Loaded) bool {
-		if m != nil && !SameModel(is.EngineModels().Entries[entry], *m) || is.Models.Default != entry {
-			return false
+	if where := l.Given("models.default"); strings.HasPrefix(where, "$") {
+		return usage.Errorf("models.default comes from %s in the environment, which wins over config.yaml; change it there", where)
+	}
+	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
+		changed, before, after, err := proven(s, text, errModelByHand, func(before *config.Loaded) ([]byte, error) {
+			return editModel(text, before, entry, m, s.Environ)
+		})
+		if err != nil {
+			return nil, err
+		}
+		was, is := before.Config, after.Config
+		if got := after.EngineModels().Entries[entry]; m != nil && !SameModel(got, *m) || is.Models.Default != entry {
+			return nil, errModelByHand
 		}
 		for name := range was.Models.Entries {
 			if _, there := is.Models.Entries[name]; !there { // the default entry, which stands in no file
@@ -73,14 +80,22 @@ func setModel(l *config.Live, entry string, m *settings.Model) error {
 		}
 		delete(is.Models.Entries, entry)
 		delete(was.Models.Entries, entry)
-		if m != nil && was.Given("models.providers."+m.Provider) == "" { // it is new in the file
+		if m != nil && before.Given("models.providers."+m.Provider) == "" { // it is new in the file
 			delete(is.Models.Providers, m.Provider)
 			delete(was.Models.Providers, m.Provider)
 		}
-		was.Models.Default = entry
-		return true
+		was.Models.Default, is.Models.Default = "", ""
+		if !reflect.DeepEqual(was, is) {
+			return nil, errModelByHand
+		}
+		return changed, nil
 	})
 }
+
+var (
+	ErrNoFile      = usage.Errorf("there is no config.yaml yet; klawbot init writes one")
+	errModelByHand = byHand("edit models")
+)
 
 // editModel writes the entry and its provider, when they are new, and the default. A
 // provider of the same name with another address or key keeps them: other entries use it.
@@ -123,50 +138,64 @@ func free[V any](text string, taken map[string]V) string {
 	}
 }
 
-// set writes one value of config.yaml, which makes the configuration what want makes of it.
-func set(l *config.Live, key, value string, want func(*config.Config)) error {
-	if err := inFile(l, key); err != nil {
-		return err
-	}
-	return edit(l.Source, key, func(text []byte, _ *config.Loaded) ([]byte, error) {
-		return yamledit.Set(text, strings.Split(key, "."), value)
-	}, func(was, _ *config.Loaded) bool {
-		want(&was.Config)
-		return true
-	})
-}
-
 // SetToken sets the token of the bot in config.yaml, "" for no Telegram.
 func SetToken(l *config.Live, token string) error {
 	const key = "channels.telegram.token"
-	if strings.HasPrefix(l.Given(key), "$") || l.Given("channels.telegram.tokenFile") != "" {
+	if l.Source.File != "" && (strings.HasPrefix(l.Given(key), "$") || l.Given(key+"File") != "") {
 		return usage.Errorf("the token does not come from config.yaml; change it where it is: a variable, or the file of channels.telegram.tokenFile")
 	}
-	return set(l, key, Reference(token, l.Source.Environ), func(c *config.Config) { c.Channels.Telegram.Token = token })
+	return setOne(l, key, Reference(token, l.Source.Environ), "edit "+key, func(c *config.Config) { c.Channels.Telegram.Token = token })
+}
+
+// SetTimezone sets the time zone of the bot in config.yaml.
+func SetTimezone(l *config.Live, zone string) error {
+	return setOne(l, "agent.timezone", Quote(zone), "edit agent.timezone", func(c *config.Config) { c.Agent.Timezone = zone })
+}
+
+// EnableWeb turns the web page on in config.yaml.
+func EnableWeb(l *config.Live) error {
+	return setOne(l, "channels.web.enabled", "true", "set channels.web.enabled: true", func(c *config.Config) { c.Channels.Web.Enabled = true })
+}
+
+// SetEmbedding names the embedding model in config.yaml.
+func SetEmbedding(l *config.Live, model string) error {
+	const key = "memory.embedding.model"
+	return setOne(l, key, Quote(model), "edit "+key, func(c *config.Config) { c.Memory.Embedding.Model = model })
 }
 
 // AddOwner makes a person an owner in config.yaml.
 func AddOwner(l *config.Live, id int64) error {
 	const key = "channels.telegram.ownerIds"
-	return edit(l.Source, key, func(text []byte, _ *config.Loaded) ([]byte, error) {
+	return editOne(l, key, "edit "+key, func(text []byte) ([]byte, error) {
 		return yamledit.AddItem(text, strings.Split(key, "."), strconv.FormatInt(id, 10), sameID(id))
-	}, func(was, _ *config.Loaded) bool {
-		was.Channels.Telegram.OwnerIDs = config.Unique(append(was.Channels.Telegram.OwnerIDs, id))
-		return true
+	}, func(c *config.Config) {
+		c.Channels.Telegram.OwnerIDs = config.Unique(append(c.Channels.Telegram.OwnerIDs, id))
 	})
 }
 
-// SetTimezone sets the time zone of the bot in config.yaml.
-func SetTimezone(l *config.Live, zone string) error {
-	return set(l, "agent.timezone", Quote(zone), func(c *config.Config) { c.Agent.Timezone = zone })
+// setOne sets a key of config.yaml to a value as it is written there.
+func setOne(l *config.Live, key, written, instead string, set func(*config.Config)) error {
+	return editOne(l, key, instead, func(text []byte) ([]byte, error) { return yamledit.Set(text, strings.Split(key, "."), written) }, set)
 }
 
-// SetEmbedding names the embedding model in config.yaml.
-func SetEmbedding(l *config.Live, model string) error {
-	return set(l, "memory.embedding.model", Quote(model), func(c *config.Config) { c.Memory.Embedding.Model = model })
-}
-
-// EnableWeb turns the web page on in config.yaml.
-func EnableWeb(l *config.Live) error {
-	return set(l, "channels.web.enabled", "true", func(c *config.Config) { c.Channels.Web.Enabled = true })
+// editOne edits what stands at a key of config.yaml. The proof: read back, the file means
+// what it did, but for what set sets. instead is what a person can do.
+func editOne(l *config.Live, key, instead string, edit func(text []byte) ([]byte, error), set func(*config.Config)) error {
+	s, hand := l.Source, byHand(instead)
+	if s.File == "" {
+		return ErrNoFile
+	}
+	if where := l.Given(key); strings.HasPrefix(where, "$") {
+		return usage.Errorf("%s comes from %s in the environment, which wins over config.yaml; change it there", key, where)
+	}
+	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
+		changed, before, after, err := proven(s, text, hand, func(*config.Loaded) ([]byte, error) { return edit(text) })
+		if err != nil {
+			return nil, err
+		}
+		if set(&before.Config); !reflect.DeepEqual(before.Config, after.Config) {
+			return nil, hand
+		}
+		return changed, nil
+	})
 }
