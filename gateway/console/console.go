@@ -1,6 +1,6 @@
 // Package console makes terminals a channel. Its one chat is console_default;
 // terminals attach to it over HTTP (Channel.ServeHTTP, Client), which a bot
-// serves on the socket of its data folder. It does not listen and does not
+// serves on the socket of its data directory. It does not listen and does not
 // draw: where it is reachable and how a terminal looks is the command's matter.
 package console
 
@@ -22,7 +22,7 @@ import (
 // Name is the channel's name in ids.
 const Name = "console"
 
-// User is the id of the person at a terminal: the owner of the data folder.
+// User is the id of the person at a terminal: the owner of the data directory.
 const User = 1
 
 // Config is what New needs.
@@ -113,24 +113,11 @@ func (c *Channel) Decode(u gateway.Update) (gateway.Message, error) {
 	if err := json.Unmarshal(u.Raw, &b); err != nil {
 		return gateway.Message{}, err
 	}
-	m := gateway.Message{
-		Kind: gateway.KindText, Address: u.Address, ID: u.Message, Time: b.Time, Addressed: true,
-		Sender: gateway.Sender{ID: u.From, Name: "you"}, Text: b.Text,
+	if b.File == nil {
+		return u.Typed(b.Time, b.Text, nil), nil
 	}
-	if b.File != nil {
-		a := b.File.attachment()
-		m.Attachments, m.Described = []gateway.Attachment{a}, true
-		m.Text = strings.TrimSuffix(fmt.Sprintf("[%s %s]\n%s", a.Kind, strings.NewReplacer("[", "(", "]", ")", "\n", " ").Replace(a.Name), b.Text), "\n")
-		return m, nil
-	}
-	if rest, ok := strings.CutPrefix(b.Text, "/"); ok {
-		name, args := rest, ""
-		if i := strings.IndexAny(rest, " \t\n"); i >= 0 {
-			name, args = rest[:i], strings.TrimSpace(rest[i:])
-		}
-		m.Command, m.Args = strings.ToLower(name), args
-	}
-	return m, nil
+	a := b.File.attachment()
+	return u.Typed(b.Time, b.Text, &a), nil
 }
 
 // Render makes one part: a terminal has no limit and shows Markdown as it is.
