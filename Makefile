@@ -89,7 +89,7 @@ CALM := ./gateway/telegram/markdown ./gateway/telegram/markdown/latex ./tools/ex
 
 # Tests that start the program again and again: with the race detector it takes several
 # times as long to start. They run with it in test-race.
-PROCESSES := ^Test(Scripts|(|Run|Subagent|Reminder)KilledAtEveryEdge|KilledInNew|KilledWhile[A-Z]\w*|KilledBe(side|tween)[A-Z]\w*|ImportRefusesArchiveBombs)$$
+PROCESSES := ^Test(Scripts|ManualCommandsRun|(|Run|Subagent|Reminder)KilledAtEveryEdge|KilledInNew|KilledWhile[A-Z]\w*|KilledBe(side|tween)[A-Z]\w*|ImportRefusesArchiveBombs)$$
 
 # Tests with a long form, which runs with the race detector in test-long; the short one
 # does without.
