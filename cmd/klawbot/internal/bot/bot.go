@@ -125,6 +125,7 @@ func New(c Config) (*Bot, error) {
 	p.config.AskAbout = func() bool { return l.Config().Channels.Telegram.Strangers == "ask" }
 	p.config.Allow = func(chat gateway.ChatID) error { return configedit.Allow(l, chat, log) }
 	p.config.Around, p.config.Standby = p.around(log), c.Standby
+	p.config.Learn = p.learn
 	return p, nil
 }
 
