@@ -68,8 +68,7 @@ type Config struct {
 	// is no. Allow puts a chat on the allow list, at once and for good.
 	AskAbout func() bool
 	Allow    func(gateway.ChatID) error
-	// Standby says how the second host's replica fares; nil without one.
-	Standby func() health.Standby
+	Standby  func() health.Standby // nil without a second host
 	// Learn downloads the speech model; nil: owners are not offered it.
 	Learn func(context.Context) error
 	// Around is what the web page needs of what lies around the engine.
