@@ -79,7 +79,7 @@ var manners = map[string]manner{
 	"klawbot assets pull --speech --from moonshine_voice-0.0.73-*.whl": {skip: downloads},
 	"klawbot assets pull --llm NAME":                                   {skip: downloads},
 	"klawbot assets pull --llm qwen3.5-4b":                             {skip: downloads},
-	"klawbot assets pull --llm qwen3.5-4b --from FOLDER":               {skip: largeFile},
+	"klawbot assets pull --llm qwen3.5-4b --from DIRECTORY":            {skip: largeFile},
 
 	"klawbot backup /data/klawbot.tar.gz":                      {with: []string{"/data", "$PWD"}},
 	"klawbot backup /mnt/elsewhere/klawbot-$(date +%F).tar.gz": {with: []string{"/mnt/elsewhere", "$PWD"}},
