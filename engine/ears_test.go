@@ -17,7 +17,7 @@ import (
 
 const (
 	offered   = "🎙 Learn to listen? 44 MB; nothing leaves this machine."
-	unheard   = "I can't hear voice messages yet; please write. The owner can run: klawbot assets pull --speech"
+	unheard   = "I can't hear voice messages yet; please write. To set it up: klawbot assets pull --speech"
 	nowHears  = "🎙 I understand English voice messages now."
 	heardThis = "🎙 water the plants"
 )

@@ -111,6 +111,9 @@ func (a *app) printStatus(r bot.Report) error {
 		r.Usage.Text("en"),
 		fmt.Sprintf("turns running: %d, messages waiting: %s in, %s out", r.Running, queueText(r.Inbox), queueText(r.Outbox)),
 		"disk: "+diskText(r.Disk))
+	if r.Standby != nil {
+		lines = append(lines, "standby: "+terminal.Visible(r.Standby.Text(time.Now())))
+	}
 	_, err := fmt.Fprintln(a.stdout, a.redact.Text(a.advice(strings.Join(lines, "\n"))))
 	return err
 }
