@@ -306,7 +306,7 @@ release-test: ## builds a release and tests it: arm64 under qemu, install.sh, th
 small: header ## the stories with 512 MB of memory (STORIES: some of them; needs root)
 	TAGS=$(TAGS) scripts/small
 
-pictures: build ## the pictures of the manual, from real runs (needs python3)
+pictures: build ## the pictures of the manual, from real runs (needs python3 and Chromium)
 	scripts/pictures bin/klawbot
 
 header: $(INCLUDE)/sqlite3.h
