@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
-	"slices"
 
 	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/chatqueue"
@@ -129,11 +128,6 @@ func (c *chats) owners(about gateway.ChatID) (all []gateway.Address) {
 		}
 	}
 	return all
-}
-
-// owned reports whether a chat is the private one of an owner.
-func (c *chats) owned(chat gateway.ChatID) bool {
-	return chat.Local() || slices.Contains(c.settings().Owners[chat.Channel], chat.ID)
 }
 
 // addForOwners stores a message about a chat for each owner that can be told.

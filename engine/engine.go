@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -130,7 +131,9 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 			}
 		},
 		Settled:       func(tx *store.Tx, o store.Out) (func(), error) { return e.questions.Settled(tx, o) },
-		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Owner: e.chats.owned, Speak: toolset.Mouth(c.Base).Say, Log: c.Log,
+		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Owner: func(c gateway.ChatID) bool {
+			return c.Local() || slices.Contains(e.config.Settings().Owners[c.Channel], c.ID)
+		}, Speak: toolset.Mouth(c.Base).Say, Log: c.Log,
 	})
 	e.questions = approval.New(approval.Config{
 		Store: st, Gateway: c.Gateway, Life: e.life, Outbox: e.outbox, Redact: c.Redact, Settings: c.Settings, Log: c.Log,
