@@ -123,13 +123,7 @@ func (c *Channel) Decode(u gateway.Update) (gateway.Message, error) {
 		m.Text = strings.TrimSuffix(fmt.Sprintf("[%s %s]\n%s", a.Kind, strings.NewReplacer("[", "(", "]", ")", "\n", " ").Replace(a.Name), b.Text), "\n")
 		return m, nil
 	}
-	if rest, ok := strings.CutPrefix(b.Text, "/"); ok {
-		name, args := rest, ""
-		if i := strings.IndexAny(rest, " \t\n"); i >= 0 {
-			name, args = rest[:i], strings.TrimSpace(rest[i:])
-		}
-		m.Command, m.Args = strings.ToLower(name), args
-	}
+	m.Command, m.Args = gateway.CommandIn(b.Text)
 	return m, nil
 }
 
