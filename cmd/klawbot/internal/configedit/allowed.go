@@ -120,6 +120,9 @@ func provenAllowed(s config.Source, text []byte, add, remove []int64) (*config.C
 	if err != nil {
 		return nil, nil, err
 	}
+	remove = slices.DeleteFunc(slices.Clone(remove), func(id int64) bool {
+		return !slices.Contains(before.Config.Channels.Telegram.AllowedChatIDs, id)
+	})
 	changed, err := editAllowed(text, add, remove)
 	if err != nil {
 		return nil, nil, err
