@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -92,7 +93,8 @@ func TestADamagedDatabaseTakesNoMessages(t *testing.T) {
 			t.Fatal("a message was acknowledged")
 		}
 	}
-	if text := h.reads(alice, "My database is damaged"); !strings.Contains(text, "without an answer: 1.") || !strings.Contains(text, "`klawbot run`") {
+	// The damage may have been noticed before /doctor had its answer.
+	if text := h.reads(alice, "My database is damaged"); !regexp.MustCompile(`without an answer: [12]\.`).MatchString(text) || !strings.Contains(text, "`klawbot run`") {
 		t.Errorf("the owner reads %q", text)
 	}
 	if s, err := h.engine.Status(t.Context()); err != nil || s.Healthy || !slices.Contains(s.Faults, "database: damaged") {

@@ -151,10 +151,10 @@ func TestSentFileKeepsItsOrder(t *testing.T) {
 	})
 }
 
-// TestNothingStandsBetweenTheParts: what is said while a turn is at work stands above
-// its answer when that comes in several messages, and below it else.
+// TestNothingStandsBetweenTheParts: what is said while a turn is at work stands above its
+// answer.
 func TestNothingStandsBetweenTheParts(t *testing.T) {
-	for parts, want := range map[int][]string{1: {"done 0 part 1", "Nothing"}, 3: {"Nothing", "done 0 part 1", "done 0 part 2", "done 0 part 3"}} {
+	for parts, want := range map[int][]string{1: {"Nothing", "done 0 part 1"}, 3: {"Nothing", "done 0 part 1", "done 0 part 2", "done 0 part 3"}} {
 		inBubble(t, telegramtest.Config{Network: telegramtest.UsualNetwork}, func(t *testing.T, b *bubble) {
 			b.model.Push(modeltest.Reply{Text: inParts("done 0", parts), Delay: 4 * time.Second})
 			b.start()
