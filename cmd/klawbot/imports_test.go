@@ -66,7 +66,7 @@ var allowed = map[string]packageRule{
 	"tools/exec/program":                 {500, nil, "pure: what programs do with their arguments"},
 	"tools/mcp":                          {2175, []string{"internal/clip", "internal/httpclient", "internal/wait", "tools", "tools/mcp/...", "tools/sandbox", "tools/terminal"}, "one family"},
 	"tools/plugin":                       {825, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox", "tools/terminal"}, "one family"},
-	"tools/charset":                      {425, nil, "pure: bytes in, text out"},
+	"tools/charset":                      {445, nil, "pure: bytes in, text out; short texts with nothing but signs"},
 	"tools/web":                          {875, []string{"internal/clip", "internal/httpclient", "tools", "tools/charset", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
 	"tools/sandbox":                      {2375, []string{"tools/sandbox/keep", "tools/sandbox/seccomp", "tools/terminal"}, "runs a process, confined; readers of foreign files have a scratch directory and a bound of memory"},
 	"tools/sandbox/keep":                 {200, nil, "a leaf: restores files"},
