@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"klawbot/engine/internal/chatqueue"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/media"
 	"klawbot/engine/internal/readers"
 	"klawbot/engine/internal/store"
@@ -15,8 +16,9 @@ import (
 // return.
 func MediaMain() { readers.Main() }
 
-// withFiles reads the files of a turn's messages, nil when they have none.
-func withFiles(e *Engine, row store.Turn, items []chatqueue.Item) func(context.Context) (turn.Prepared, error) {
+// withFiles reads the files of a turn's messages, nil when they have none. Owners who are
+// not heard are offered what the bot lacks.
+func withFiles(e *Engine, row store.Turn, items []chatqueue.Item, owned bool) func(context.Context) (turn.Prepared, error) {
 	if !slices.ContainsFunc(items, func(it chatqueue.Item) bool { return media.Has(it.Msg) }) {
 		return nil
 	}
@@ -31,6 +33,9 @@ func withFiles(e *Engine, row store.Turn, items []chatqueue.Item) func(context.C
 		}
 		p := turn.Prepared{Asked: askedMessages(withAuthors(ctx, e, items), seen), Aloud: media.Spoken(seen)}
 		p.Notes, p.Alone = media.Faults(all, seen)
+		if p.Alone && e.config.Learn != nil && slices.Equal(p.Notes, []string{e.say(locale.NoEars)}) && owned && e.gateway.Buttons(row.Address.Chat) {
+			p.Notes, p.Buttons = []string{e.say(locale.OfferEars)}, e.buttons.ears.Buttons(row.ID)
+		}
 		for _, it := range items {
 			p.Kept = append(p.Kept, seen[it.Row.ID].Kept...)
 		}

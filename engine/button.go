@@ -10,6 +10,7 @@ import (
 
 	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/chatqueue"
+	"klawbot/engine/internal/learn"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
@@ -29,6 +30,7 @@ type buttons struct {
 	questions *approval.Questions
 	schedules *schedule.Editor
 	strangers *stranger.Strangers
+	ears      *learn.Ears
 	log       *slog.Logger
 }
 
@@ -44,7 +46,7 @@ func (b *buttons) press(ctx context.Context, it chatqueue.Item) {
 		if p, err = act(tx, it); err != nil {
 			return err
 		}
-		if err := outbox.Add(tx, p.Outs); err != nil {
+		if err := outbox.Add(tx, p.Outs); err != nil || p.Open {
 			return err
 		}
 		return tx.Inbox().EndUpdates(store.InboxDone, "", it.Row.ID)
@@ -77,6 +79,9 @@ func (b *buttons) aboutStranger(ctx context.Context, it chatqueue.Item) func(*st
 
 // act has the package to which a button belongs act on it.
 func (b *buttons) act(tx *store.Tx, it chatqueue.Item) (p approval.Outcome, err error) {
+	if learn.IsButton(it.Msg.Callback.Data) {
+		return b.ears.Press(it.Row, it.Msg, b.questions.Owns(it.Msg.Address, it.Msg.Sender.ID)), nil
+	}
 	if schedule.IsButton(it.Msg.Callback.Data) {
 		say, list, err := b.schedules.Button(tx, it.Msg)
 		if p.Say = say; err == nil && list != nil {

@@ -27,6 +27,7 @@ import (
 	"klawbot/engine/internal/chatqueue"
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/eyes"
+	"klawbot/engine/internal/learn"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/media"
@@ -67,6 +68,8 @@ type Config struct {
 	// is no. Allow puts a chat on the allow list, at once and for good.
 	AskAbout func() bool
 	Allow    func(gateway.ChatID) error
+	// Learn downloads the speech model; nil: owners are not offered it.
+	Learn func(context.Context) error
 	// Around is what the web page needs of what lies around the engine.
 	Around Around
 	// Grace is how long running turns may take to finish when Run ends; then
@@ -164,7 +167,8 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Store: st, Gateway: c.Gateway, Settings: c.Settings, Owners: func() []gateway.Address { return e.chats.owners(gateway.ChatID{}) },
 		Ask: c.AskAbout, Allow: c.Allow, Log: c.Log,
 	})
-	e.buttons = &buttons{strangers: strangers, life: e.life, gateway: c.Gateway, settings: c.Settings, questions: e.questions, schedules: e.plans.schedules, log: c.Log}
+	ears := learn.New(learn.Config{Life: e.life, Gateway: c.Gateway, Settings: c.Settings, Download: c.Learn, Again: e.dispatch, Log: c.Log})
+	e.buttons = &buttons{strangers: strangers, ears: ears, life: e.life, gateway: c.Gateway, settings: c.Settings, questions: e.questions, schedules: e.plans.schedules, log: c.Log}
 	shows := progress.Shows{Store: st, Gateway: c.Gateway, Alone: e.outbox.Alone, Lose: e.chats.Lose, Mute: e.chats.Mute, Redact: c.Redact}
 	prompts := prompt.New(prompt.Config{
 		Store: st, Life: e.life, Models: models, Settings: c.Settings, Workspace: files, Skills: set.Skills,

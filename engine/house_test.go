@@ -43,6 +43,10 @@ type house struct {
 	redact  *redact.Set
 	// allow puts a chat on the list after a button; nil asks about no unknown sender.
 	allow func(gateway.ChatID) error
+	// learn downloads the speech model; nil: it is not offered.
+	learn func(context.Context) error
+	// ears says whether the server of the settings hears; nil: as they say.
+	ears  *atomic.Bool
 	logs  *lockedBuffer
 	stop  context.CancelFunc
 	ended chan error
@@ -112,8 +116,8 @@ func (h *house) start() *house {
 		h.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	h.engine, err = engine.New(ctx, engine.Config{AskAbout: func() bool { return h.allow != nil }, Allow: func(c gateway.ChatID) error { return h.allow(c) }, Examine: h.examine, Grace: 200 * time.Millisecond, Base: engine.Base{
-		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: func() settings.Settings { return h.settings },
+	h.engine, err = engine.New(ctx, engine.Config{AskAbout: func() bool { return h.allow != nil }, Allow: func(c gateway.ChatID) error { return h.allow(c) }, Examine: h.examine, Learn: h.learn, Grace: 200 * time.Millisecond, Base: engine.Base{
+		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: h.current,
 		OpenFile: file.Opener(file.Config{Workspace: h.workspace()}), Web: h.web,
 		Workspace: h.workspace(), Redact: h.redact, Version: "test", Log: log,
 	}})
@@ -126,6 +130,15 @@ func (h *house) start() *house {
 	go func() { ended <- e.Run(ctx) }()
 	h.t.Cleanup(h.end)
 	return h
+}
+
+// current are the settings as they are now.
+func (h *house) current() settings.Settings {
+	s := h.settings
+	if h.ears != nil && h.ears.Load() {
+		s.Media.Transcription.Provider = "ears"
+	}
+	return s
 }
 
 // end stops the engine in good order and reports what went wrong.

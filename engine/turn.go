@@ -114,12 +114,13 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 
 // request is the turn that answers messages.
 func (e *Engine) request(ctx context.Context, row store.Turn, items []chatqueue.Item) turn.Request {
-	r := turn.Request{Row: row, Asked: askedMessages(withAuthors(ctx, e, items), nil), Prepare: withFiles(e, row, items), Log: e.log.With("chat", row.Address.String(), "turn", row.ID)}
+	r := turn.Request{Row: row, Asked: askedMessages(withAuthors(ctx, e, items), nil), Log: e.log.With("chat", row.Address.String(), "turn", row.ID)}
 	var rows []store.Update
 	for _, it := range items {
 		rows = append(rows, it.Row)
 	}
 	r.User, r.Owned = e.questions.CausedBy(rows)
+	r.Prepare = withFiles(e, row, items, r.Owned)
 	if len(items) > 0 {
 		last := items[len(items)-1]
 		r.Allowed = func() error { return e.gateway.Allowed(last.Row.Update) }
@@ -207,6 +208,9 @@ func (e *Engine) leaving(r turn.Result) []store.Out {
 	if len(parts) == 0 && r.Row.State != store.TurnStopped {
 		// What is not blank for us may show nothing there.
 		parts = e.gateway.Render(to.Chat.Channel, e.say(locale.NoAnswer))
+	}
+	if n := len(parts); n > 0 && r.Buttons != nil {
+		parts[n-1].Buttons = r.Buttons
 	}
 	parts = append(parts, r.Files...)
 	if n := len(parts); n > 0 && r.Row.State == store.TurnFailed {

@@ -36,7 +36,8 @@ func TestRunKilledAtEveryEdge(t *testing.T) {
 			}
 			result := r.count(chat, 2)
 			result.check(t)
-			if marked := result.MarkedFinals; marked > 0 != (strings.HasPrefix(point, "outbox.sending") || point == "outbox.delivered") {
+			// At run.committed the kill may come while the report is sent.
+			if marked := result.MarkedFinals; point != "run.committed" && marked > 0 != (strings.HasPrefix(point, "outbox.sending") || point == "outbox.delivered") {
 				t.Errorf("%d reports are marked", marked)
 			}
 			for _, name := range []string{"task-0", "task-1"} {

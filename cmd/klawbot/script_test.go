@@ -38,6 +38,7 @@ func TestMain(m *testing.M) {
 //	say USER TEXT          a person writes to the bot in the private chat
 //	say USER CHAT TEXT     the same in a group, which is made when it is new
 //	expect CHAT REGEXP     wait until a new message of the bot matches
+//	shown CHAT REGEXP      wait until a message matches, also an older one that was edited
 //	press USER CHAT BUTTON a person presses the last button with the text
 //	silent CHAT            the bot has said nothing in the chat
 //	migrate CHAT NEW       a group becomes a supergroup with a new id
@@ -68,7 +69,7 @@ func TestScripts(t *testing.T) {
 		Dir:   "testdata",
 		Setup: setFakes,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"say": say, "expect": expect, "silent": silent, "reply": modelReply, "call": modelCall,
+			"say": say, "expect": expect, "shown": expectAny, "silent": silent, "reply": modelReply, "call": modelCall,
 			"asked": asked, "lookfor": lookFor, "waitstatus": waitStatus, "untilheard": untilHeard, "migrate": migrate,
 			"press": press, "needs": needsProgram, "attach": sendFile, "album": sendAlbum, "seen": seen, "called": called, "refuse": refuse, "ears": startEars,
 			"mouth": startMouth, "forbidvoice": forbidVoice, "chatpage": showChat,
@@ -177,17 +178,28 @@ func say(ts *testscript.TestScript, neg bool, args []string) {
 
 func expect(ts *testscript.TestScript, neg bool, args []string) {
 	plainly(ts, neg, args, 2)
-	f := fakesOf(ts)
 	chat := number(ts, args[0])
-	pattern, err := regexp.Compile(args[1])
+	f := fakesOf(ts)
+	f.heard[chat] = waitText(ts, chat, f.heard[chat], args[1])
+}
+
+// expectAny is expect for any message, such as one that was edited.
+func expectAny(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 2)
+	waitText(ts, number(ts, args[0]), 0, args[1])
+}
+
+func waitText(ts *testscript.TestScript, chat, after int64, text string) (id int64) {
+	f := fakesOf(ts)
+	pattern, err := regexp.Compile(text)
 	ts.Check(err)
 	ctx, cancel := context.WithTimeout(context.Background(), scriptTimeout)
 	defer cancel()
-	m, err := f.telegram.WaitText(ctx, chat, f.heard[chat], pattern)
+	m, err := f.telegram.WaitText(ctx, chat, after, pattern)
 	if err != nil {
 		ts.Fatalf("%v\n%s", err, f.telegram.Transcript(chat))
 	}
-	f.heard[chat] = m.ID
+	return m.ID
 }
 
 func press(ts *testscript.TestScript, neg bool, args []string) {

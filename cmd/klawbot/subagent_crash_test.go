@@ -57,7 +57,8 @@ func TestSubagentKilledAtEveryEdge(t *testing.T) {
 			result := r.count(chat, 2)
 			result.check(t)
 			// What is delivered first is that the sign of work goes, which needs no mark.
-			if marked := result.MarkedFinals; marked > 0 != (point == "outbox.sending" || point == "outbox.delivered:2") {
+			// At run.committed the kill may come while the report is sent.
+			if marked := result.MarkedFinals; point != "run.committed" && marked > 0 != (point == "outbox.sending" || point == "outbox.delivered:2") {
 				t.Errorf("%d reports are marked", marked)
 			}
 			var all struct{ Data []job.Subagent }

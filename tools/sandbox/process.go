@@ -254,8 +254,22 @@ func (p *Process) drain() {
 		_ = f.SetReadDeadline(time.Now().Add(drainTime)) // a pipe has deadlines
 	}
 	p.drained.Wait()
-	for _, f := range p.drains {
+	for i, f := range p.drains {
+		rest(f, []*buffer{p.stderr, p.stdout}[i])
 		f.Close()
+	}
+}
+
+// rest takes what a pipe holds, which a loaded machine may not have read in time.
+func rest(f *os.File, to *buffer) {
+	_ = f.SetReadDeadline(time.Time{}) // a pipe has deadlines
+	if raw, err := f.SyscallConn(); err == nil {
+		_ = raw.Read(func(fd uintptr) bool {
+			held := make([]byte, 64<<10)        // as much as a pipe holds
+			n, _ := syscall.Read(int(fd), held) // it does not wait
+			_, _ = to.Write(held[:max(n, 0)])
+			return true
+		})
 	}
 }
 

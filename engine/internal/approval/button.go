@@ -39,6 +39,8 @@ type Outcome struct {
 	Say string
 	// Outs are what leaves because of it.
 	Outs []store.Out
+	// Open says that Changed ends the update of the button.
+	Open bool
 	// Changed is to be called when all of it is stored, unless it is nil.
 	Changed func()
 }

@@ -46,6 +46,13 @@ const (
 	SecretLost
 	Unreadable
 	NoEars
+	NoEarsHere
+	OfferEars
+	EarsComing
+	EarsReady
+	EarsFailed
+	ButtonLearn
+	ButtonNotNow
 	MediaTooBig
 	MediaGone
 	MediaTooLong

@@ -44,6 +44,21 @@ func TestLabelsKeepWhatTheChannelSays(t *testing.T) {
 	}
 }
 
+// A small computer needs seconds for the words of a picture. A model that sees does not
+// wait for them; another one has nothing else.
+func TestOCRHasTimeWhereNothingElseReads(t *testing.T) {
+	m := new(Media)
+	if got := m.ocrWithin(t.Context(), gateway.ChatID{}); got != ocrAlone {
+		t.Errorf("without a model that sees: %s", got)
+	}
+	for sees, want := range map[bool]time.Duration{true: ocrBeside, false: ocrAlone} {
+		m.Sees = func(context.Context, string) bool { return sees }
+		if got := m.ocrWithin(t.Context(), gateway.ChatID{}); got != want {
+			t.Errorf("sees %t: %s, want %s", sees, got, want)
+		}
+	}
+}
+
 func put(t *testing.T, f *Files, st *store.Store, text string) string {
 	t.Helper()
 	sum, n, err := f.Put(func(w io.Writer) error {

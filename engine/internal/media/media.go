@@ -36,6 +36,8 @@ type Readers struct {
 	Hear func(ctx context.Context, file, mime string, length time.Duration) (string, error)
 	// Deaf reports whether nothing can be heard.
 	Deaf func() bool
+	// Learns reports whether the speech model of this machine would hear; nil: it would.
+	Learns func() bool
 }
 
 // Document is what was read of a document.

@@ -111,8 +111,20 @@ func (m *Media) hear(ctx context.Context, f *file) (outcome, error) {
 	return o, nil
 }
 
-// ocrWithin is how long the words of a picture may take.
-const ocrWithin = 2 * time.Second
+// ocrBeside is how long the words of a picture may take that the model sees, ocrAlone
+// where they are all that it gets.
+const (
+	ocrBeside = 2 * time.Second
+	ocrAlone  = 20 * time.Second
+)
+
+// ocrWithin is how long the words of a picture in a chat may take.
+func (m *Media) ocrWithin(ctx context.Context, chat gateway.ChatID) time.Duration {
+	if m.Sees != nil && m.Sees(ctx, chat.String()) {
+		return ocrBeside
+	}
+	return ocrAlone
+}
 
 // look makes a picture fit for models and reads the words in it.
 func (m *Media) look(ctx context.Context, f *file) (outcome, error) {
@@ -130,7 +142,7 @@ func (m *Media) look(ctx context.Context, f *file) (outcome, error) {
 	}
 	words := ""
 	if m.Readers.Text != nil {
-		soon, cancel := context.WithTimeout(ctx, ocrWithin)
+		soon, cancel := context.WithTimeout(ctx, m.ocrWithin(ctx, f.Row.Address.Chat))
 		if words, err = m.Readers.Text(soon, m.Files.Path(sum)); err != nil {
 			words = "" // what cannot be read is still seen
 		}

@@ -125,10 +125,13 @@ func (m *Media) Deaf() bool { return m.deaf() != "" }
 
 // deaf is the sentence that says why nothing can be heard, "" when something can.
 func (m *Media) deaf() string {
-	if m.Readers.Hear == nil || m.Readers.Deaf != nil && m.Readers.Deaf() {
-		return m.say(locale.NoEars)
+	switch {
+	case m.Readers.Hear != nil && (m.Readers.Deaf == nil || !m.Readers.Deaf()):
+		return ""
+	case m.Readers.Learns != nil && !m.Readers.Learns():
+		return m.say(locale.NoEarsHere)
 	}
-	return ""
+	return m.say(locale.NoEars)
 }
 
 // sentence is what the person reads when a file could not be read.

@@ -54,6 +54,7 @@ func New(c Config) media.Readers {
 			heard, err := ears.Hear(ctx, file, mime, length, "")
 			return heard.Text, err
 		},
+		Learns: ears.Learns,
 		Deaf: func() bool {
 			_, hears := ears.Describe()
 			return !hears || c.Settings().Media.Transcription.Type == transcribe.TypeOff

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -39,13 +40,31 @@ func (r *Memory) scope(c tools.Call, kinds ...store.Kind) (store.Scope, error) {
 	return s, nil
 }
 
-// Search finds memories that a call may see.
+// ofFile matches messages that hold what was heard, seen and read in files.
+var ofFile = regexp.MustCompile(`(?m)(^|: )\[(voice|video message|audio|photo|picture|document) `)
+
+// mostOfFiles is how many of them are among memories.
+const mostOfFiles = 3
+
+// Search finds memories that a call may see, and what files of its chat held.
 func (r *Memory) Search(ctx context.Context, c tools.Call, query string, topK int) ([]recalltools.Hit, error) {
 	s, err := r.scope(c, store.KindMemory, store.KindFile)
 	if err != nil {
 		return nil, err
 	}
-	return r.Find(ctx, c, memory.Query{Text: query, TopK: topK, Scope: s})
+	hits, err := r.Find(ctx, c, memory.Query{Text: query, TopK: topK, Scope: s})
+	if err != nil || len(hits) >= topK {
+		return hits, err
+	}
+	most := min(topK, len(hits)+mostOfFiles)
+	said, err := r.History(ctx, c, query, topK)
+	for _, h := range said {
+		if len(hits) < most && ofFile.MatchString(h.Content) {
+			h.ID = 0 // no memory, which could be forgotten
+			hits = append(hits, h)
+		}
+	}
+	return hits, err
 }
 
 // History finds messages of the call's chat.

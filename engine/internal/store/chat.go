@@ -82,6 +82,7 @@ func (tx ChatsTx) MoveChat(channel string, from, to int64) error {
 			ON CONFLICT (channel, chat) DO UPDATE SET moved_to = excluded.moved_to`,
 		`INSERT INTO chats (channel, chat, name, seen_at, voice) SELECT channel, ?3, name, seen_at, voice FROM chats WHERE channel = ?1 AND chat = ?2
 			ON CONFLICT (channel, chat) DO UPDATE SET voice = max(voice, excluded.voice)`,
+		`UPDATE chats SET voice = 0 WHERE channel = ?1 AND chat = ?2`, // it may be off there since
 		`UPDATE sessions SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
 		`UPDATE turns SET placeholder = 'forgotten' WHERE state = 'running' AND channel = ?1 AND chat = ?2`,
 		`UPDATE turns SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,

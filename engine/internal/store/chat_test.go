@@ -125,6 +125,7 @@ func TestVoiceOfAChat(t *testing.T) {
 		t.Error("it is off after the move")
 	}
 	write(t, s, func(tx *store.Tx) error { return tx.Chats().SetVoice("telegram", -1005, false) })
+	write(t, s, func(tx *store.Tx) error { return tx.Chats().MoveChat("telegram", -5, -1005) }) // is told again
 	if speaks(-1005) {
 		t.Error("it stays on")
 	}

@@ -147,6 +147,13 @@ func (e *Ears) local(s Settings, language string) (library, dir string, ready bo
 	return library, dir, err == nil
 }
 
+// Learns reports whether the local model, once it is there, hears what people speak here.
+func (e *Ears) Learns() bool {
+	s := e.settings()
+	_, err := Needed()
+	return err == nil && (s.Type == TypeAuto || s.Type == TypeLocal) && (s.Language == "" || s.Language == "en")
+}
+
 // handsOn reports whether another one may succeed: the recording is not what is wrong.
 func handsOn(err error) bool {
 	f, ok := errors.AsType[*confined.Fault](err)

@@ -97,6 +97,8 @@ type Prepared struct {
 	// and no model is asked.
 	Notes []string
 	Alone bool
+	// Buttons are below the answer.
+	Buttons [][]gateway.Button
 	// Kept are the files of the workspace that came with it.
 	Kept []string
 	// Aloud says that the person spoke.
@@ -133,9 +135,11 @@ type Result struct {
 	// state in which it was left.
 	Row         store.Turn
 	Placeholder string
-	// Text is what the person reads, "" for nothing, and Files what comes with it.
-	Text  string
-	Files []gateway.Part
+	// Text is what the person reads, "" for nothing, with Buttons below it, and Files what
+	// comes with it.
+	Text    string
+	Buttons [][]gateway.Button
+	Files   []gateway.Part
 	// Aloud says that it answers what a person spoke.
 	Aloud bool
 	// Said is what the turn has said, for the history.
@@ -217,8 +221,8 @@ type turn struct {
 	artifacts []tools.Artifact
 	// notes are what the person is told below the answer.
 	notes []string
-	// aloud says that the person spoke.
-	aloud bool
+	// came is what came with what was asked.
+	came Prepared
 	// spent is what its model calls took, as far as it is not stored yet.
 	spent []store.Usage
 }
@@ -270,7 +274,7 @@ func (t *turn) result(end ending) Result {
 		r.Why = t.sorry(end.failure)
 	}
 	if end.state == store.TurnDone {
-		r.Files, r.Aloud = t.files(), t.aloud
+		r.Files, r.Aloud, r.Buttons = t.files(), t.came.Aloud, t.came.Buttons
 	}
 	if t.Job == nil {
 		t.remember(end)
@@ -431,7 +435,7 @@ func prepare(ctx context.Context, t *turn) (alone string, err error) {
 	if err != nil {
 		return "", err
 	}
-	t.Asked, t.aloud = p.Asked, p.Aloud
+	t.Asked, t.came = p.Asked, p
 	if !p.Alone {
 		t.notes = append(t.notes, p.Notes...)
 		return "", nil

@@ -96,6 +96,13 @@ func PullSpeech(ctx context.Context, out io.Writer, p Pull) error {
 	return err
 }
 
+// learn downloads the speech model into the data folder.
+func (p *Bot) learn(ctx context.Context) error {
+	client := httpclient.New(httpclient.Options{Proxy: true, Follow: true, Raw: true})
+	defer client.CloseIdleConnections()
+	return data.PullSpeech(ctx, data.AssetPull{Dir: filepath.Join(p.Folders.Data, "assets"), HTTP: client})
+}
+
 // PullVoice downloads the voice of the language that p.Model names.
 func PullVoice(ctx context.Context, out io.Writer, p Pull) error {
 	if err := p.check(); err != nil {

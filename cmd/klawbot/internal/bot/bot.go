@@ -122,6 +122,7 @@ func New(c Config) (*Bot, error) {
 	p.config.Background = p.shell.InBackground
 	p.config.AskAbout = func() bool { return l.Config().Channels.Telegram.Strangers == "ask" }
 	p.config.Allow = func(chat gateway.ChatID) error { return configedit.Allow(l, chat, log) }
+	p.config.Learn = p.learn
 	p.config.Around = p.around(log)
 	return p, nil
 }
