@@ -33,6 +33,9 @@ type launch struct {
 	// owners says that only owners may approve it; once, that it is asked about
 	// every time.
 	owners, once atomic.Bool
+
+	mu      sync.Mutex
+	targets []string // guarded by mu; what was launched
 }
 
 func (l *launch) Spec() tools.Spec {
@@ -50,8 +53,11 @@ func (l *launch) Spec() tools.Spec {
 	}
 }
 
-func (l *launch) Run(context.Context, tools.Call) tools.Result {
+func (l *launch) Run(_ context.Context, call tools.Call) tools.Result {
 	l.ran.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.targets = append(l.targets, string(call.Arguments))
 	return tools.OK("launched")
 }
 
@@ -414,6 +420,80 @@ func TestManyTapsDecideOnce(t *testing.T) {
 	}
 	if edits > 2 {
 		t.Errorf("the question was edited %d times", edits)
+	}
+}
+
+func TestTapsFromThreeChannelsDecideOnce(t *testing.T) { tapsFromThreeChannels(t, 300) }
+
+// tapsFromThreeChannels: a call waits in each of three chats, and everyone presses all
+// buttons of all chats at once. Each call is decided once, in its own chat, and what runs
+// is what was shown.
+func tapsFromThreeChannels(t *testing.T, taps int) {
+	h, l := pad(t)
+	h.local = []string{"web", "console"}
+	h.start()
+	chats := []gateway.Address{private(alice), {Chat: gateway.ChatID{Channel: "web"}}, {Chat: gateway.ChatID{Channel: "console"}}}
+	questions := make([]shown, len(chats))
+	for i, at := range chats {
+		h.accept(h.next(gateway.Message{Address: at, Sender: gateway.Sender{ID: alice, Name: "Person"}, Text: "launch " + at.Chat.Channel}))
+		h.until("everyone is asked", func() bool {
+			h.messenger.mu.Lock()
+			defer h.messenger.mu.Unlock()
+			n := slices.IndexFunc(h.messenger.shown, func(s shown) bool { return s.to == at && len(s.part.Buttons) > 0 })
+			if n >= 0 {
+				questions[i] = h.messenger.shown[n]
+			}
+			return n >= 0
+		})
+		h.until("the question has arrived", func() bool { return h.settled(questions[i].id) })
+	}
+	var all sync.WaitGroup
+	for c, at := range chats {
+		all.Go(func() {
+			for n := range taps / len(chats) {
+				q := questions[(n+c)%len(questions)]
+				data := slices.Concat(q.part.Buttons...)[n/len(questions)%2*tapNo].Data
+				h.press(alice, at, q.id, data)
+			}
+		})
+	}
+	all.Wait()
+	var outcomes []string
+	if !h.messenger.wait(3*time.Minute, func() bool {
+		outcomes = nil
+		for _, at := range chats {
+			if texts := h.messenger.textsAt(at); len(texts) > 1 && strings.HasPrefix(texts[len(texts)-1], "so: ") {
+				outcomes = append(outcomes, texts[0])
+			}
+		}
+		return len(outcomes) == len(chats)
+	}) {
+		t.Fatalf("decided are only %q", outcomes)
+	}
+	var want []string
+	for i, outcome := range outcomes {
+		if strings.HasPrefix(outcome, "✅") {
+			want = append(want, fmt.Sprintf(`{"target":%q}`, chats[i].Chat.Channel))
+		}
+		if !strings.Contains(outcome, fmt.Sprintf("target: %q", chats[i].Chat.Channel)) {
+			t.Errorf("the chat %s shows %q", chats[i], outcome)
+		}
+	}
+	l.mu.Lock()
+	ran := slices.Clone(l.targets)
+	l.mu.Unlock()
+	slices.Sort(want)
+	if slices.Sort(ran); !slices.Equal(ran, want) {
+		t.Errorf("%q ran, want %q: %q", ran, want, outcomes)
+	}
+	db, err := sql.Open("sqlite3", filepath.Join(h.dir, "klawbot.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var rows int
+	if err := db.QueryRow(`SELECT count(*) FROM approvals`).Scan(&rows); err != nil || rows != len(chats) {
+		t.Errorf("%d approvals are stored, want %d: %v", rows, len(chats), err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -37,6 +38,8 @@ type house struct {
 	settings  settings.Settings
 	list      atomic.Pointer[[]int64] // allowedChatIds
 	tools     []tools.Tool
+	// local are channels of this machine, which the messenger plays, too.
+	local []string
 	// web is what the tools of the web need; nil has none of them.
 	web     *web.Config
 	examine func(context.Context) []health.Finding
@@ -53,6 +56,18 @@ type house struct {
 
 	mu     sync.Mutex
 	update int64 // guarded by mu
+}
+
+// nearby is the messenger as another channel.
+type nearby struct {
+	*messenger
+	name string
+}
+
+func (n nearby) Name() string { return n.name }
+
+func (n nearby) Health() gateway.Health {
+	return gateway.Health{Channel: n.name, State: gateway.StateOK}
 }
 
 type lockedBuffer struct {
@@ -106,11 +121,21 @@ func (h *house) workspace() string { return filepath.Join(h.dir, "workspace") }
 func (h *house) start() *house {
 	h.t.Helper()
 	log := slog.New(slog.NewTextHandler(h.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	channels := []gateway.Channel{h.messenger}
+	for _, name := range h.local {
+		channels = append(channels, nearby{h.messenger, name})
+	}
 	g, err := gateway.New(gateway.Config{
-		Channels:  []gateway.Channel{h.messenger},
-		Whitelist: func() whitelist.List { return whitelist.List{"telegram": {Chats: *h.list.Load()}} },
-		Redact:    h.redact,
-		Log:       log,
+		Channels: channels,
+		Whitelist: func() whitelist.List {
+			all := whitelist.List{"telegram": {Chats: *h.list.Load()}}
+			for _, name := range h.local {
+				all[name] = whitelist.Rules{Local: true}
+			}
+			return all
+		},
+		Redact: h.redact,
+		Log:    log,
 	})
 	if err != nil {
 		h.t.Fatal(err)
@@ -196,7 +221,7 @@ func (h *house) next(m gateway.Message) gateway.Update {
 		kind = "edited_message"
 	}
 	return gateway.Update{
-		Channel: "telegram", Bot: 1, ID: h.update, Kind: kind, Address: m.Address, Message: m.ID,
+		Channel: cmp.Or(m.Address.Chat.Channel, "telegram"), Bot: 1, ID: h.update, Kind: kind, Address: m.Address, Message: m.ID,
 		From: m.Sender.ID, Group: m.Group, Raw: raw,
 	}
 }

@@ -167,6 +167,18 @@ func (m *messenger) texts(chat int64) []string {
 	return texts
 }
 
+// textsAt are the texts of a chat of any channel.
+func (m *messenger) textsAt(at gateway.Address) (texts []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.shown {
+		if s.to == at {
+			texts = append(texts, s.text)
+		}
+	}
+	return texts
+}
+
 // log is every call so far.
 func (m *messenger) log() []string {
 	m.mu.Lock()

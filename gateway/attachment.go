@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -70,6 +71,18 @@ type FetchError struct {
 func (e *FetchError) Error() string { return fmt.Sprintf("%s: %v", e.Kind, e.Err) }
 
 func (e *FetchError) Unwrap() error { return e.Err }
+
+// Typed is the message of a local channel's update: what its one user typed, or a file.
+func (u Update) Typed(at time.Time, text string, file *Attachment) Message {
+	m := Message{Kind: KindText, Address: u.Address, ID: u.Message, Time: at, Addressed: true, Sender: Sender{ID: u.From, Name: "you"}, Text: text}
+	if file != nil {
+		m.Attachments, m.Described = []Attachment{*file}, true
+		m.Text = strings.TrimSuffix(fmt.Sprintf("[%s %s]\n%s", file.Kind, strings.NewReplacer("[", "(", "]", ")", "\n", " ").Replace(file.Name), text), "\n")
+		return m
+	}
+	m.Command, m.Args = CommandIn(text)
+	return m
+}
 
 // Fetch writes an attachment of a stored update to w, at most max bytes. It checks the
 // allow list as it is now, also for the author of a quoted message when that is not 0.

@@ -40,7 +40,7 @@ func (r *rig) configure(old, replacement string) {
 }
 
 // freeAddress is a free address.
-func freeAddress(t *testing.T) string {
+func freeAddress(t testing.TB) string {
 	t.Helper()
 	for range 1000 {
 		// Below those that the system gives to others, and no port twice.

@@ -28,21 +28,26 @@ type packageRule struct {
 // Another 2,000 are for the front doors: a terminal that can be used, a setup that forgives,
 // unknown senders.
 // Another 9,000 are for the web page, a warm standby, and what media send.
-const maxTotal = 117000
+// Another 500 are the markup of the pages, 300 lines of templates that were not counted:
+// html/template took 4.5 MB of the program.
+// Another 400 are for what an attack found: words of a time in other languages, calls that
+// models print as functions, merge keys, languages of OCR.
+const maxTotal = 117900
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
 var allowed = map[string]packageRule{
 	"whitelist":                          {125, nil, "pure rules"},
-	"gateway":                            {1375, []string{"internal/clip", "internal/redact", "whitelist"}, "the only way in and out; muted places and topics are words of it; and what attachments are; tells who knocked, shows what the bot does; albums"},
+	"gateway":                            {1385, []string{"internal/clip", "internal/redact", "whitelist"}, "the only way in and out; muted places and topics are words of it; and what attachments are; tells who knocked, shows what the bot does; albums"},
 	"gateway/telegram":                   {2900, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place; a token is refused for a moment now and then, and groups mute the bot; finds and downloads files; albums"},
 	"gateway/telegram/markdown/latex":    {375, nil, "pure: formula in, text out"},
 	"gateway/telegram/markdown":          {2200, []string{"gateway", "gateway/telegram/markdown/latex", "internal/clip"}, "pure: text in, messages out; lends its parser to the web page"},
 	"gateway/console":                    {700, []string{"gateway"}, "one channel; says which word refuses a question; files of terminals; shows what the bot does"},
 	"tools":                              {2750, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection", "tools/choice"}, "what a tool is, and the pipeline; and 50 for the ends of outputs; marks foreign text in messages; albums"},
-	"gateway/web":                        {2300, []string{"gateway", "gateway/web/control", "gateway/web/markdown", "internal/clip"}, "one channel: the page, with sign-in, streams, templates"},
-	"gateway/web/control":                {1300, nil, "the pages beside the chat: what they read and do, and their texts in two languages"},
-	"gateway/web/markdown":               {275, []string{"gateway/telegram/markdown"}, "pure: text in, HTML out in which nothing can run"},
+	"gateway/web":                        {2300, []string{"gateway", "gateway/web/control", "gateway/web/html", "gateway/web/markdown", "internal/clip", "internal/redact"}, "one channel: the page, with sign-in, streams"},
+	"gateway/web/control":                {1800, []string{"gateway/web/html"}, "the pages beside the chat: what they read and do, their texts in two languages, and since html/template is gone their markup"},
+	"gateway/web/html":                   {100, nil, "pure: patterns and values in, safe markup out"},
+	"gateway/web/markdown":               {290, []string{"gateway/telegram/markdown", "internal/redact"}, "pure: text in, HTML out in which nothing can run and no secret shows; links addresses"},
 	"engine/internal/desk":               {1275, []string{"engine/health", "engine/internal/approval", "engine/internal/corememory", "engine/internal/llm", "engine/internal/media", "engine/internal/memory", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/stranger", "engine/settings", "gateway", "gateway/web", "gateway/web/control", "internal/clip", "internal/redact", "tools", "tools/job", "tools/recall", "tools/self"}, "what the web page reads and does: the chat, and ten pages of control, through what commands use"},
 	"tools/find":                         {525, []string{"tools", "tools/choice"}, "which tools a model is shown; ranked by single words too, of several families"},
 	"tools/choice":                       {300, nil, "a leaf: which words ask for a tool; and the vocabulary and the keywords for ranking"},
@@ -278,6 +283,9 @@ func TestImports(t *testing.T) {
 					t.Errorf("%s (%s) may not import %s", name, r.why, ours)
 				}
 				continue
+			}
+			if imp == "html/template" || imp == "text/template" {
+				t.Errorf("%s imports %s, which keeps all exported methods in the program, 4 MB; use gateway/web/html", name, imp)
 			}
 			if !strings.Contains(strings.Split(imp, "/")[0], ".") {
 				continue

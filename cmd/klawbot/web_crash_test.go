@@ -4,11 +4,8 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/cookiejar"
-	"net/url"
-	"os"
+	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -29,14 +26,13 @@ func TestKilledWhileWebPageShowsAnswer(t *testing.T) {
 			point := at.point
 			t.Parallel()
 			r := newRig(t, "edit", 11)
-			p := &webPage{rig: r, at: freeAddress(t)}
-			r.edit("channels:\n", "channels:\n  web: {enabled: true, listen: \""+p.at+"\"}\n")
+			p := r.withPage()
 			r.model.Respond(func(modeltest.Request) modeltest.Reply {
 				return modeltest.Reply{Text: "The folder is empty.", Delay: at.delay}
 			})
 			b := r.start("", "KLAWBOT_CRASH="+point)
 			p.signIn()
-			p.say("how big is the log?") // it may be killed before it answers
+			p.say("the-one-message", "how big is the log?") // it may be killed before it answers
 			<-b.exited
 			if code := b.cmd.ProcessState.ExitCode(); code != -1 {
 				t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
@@ -55,70 +51,59 @@ func TestKilledWhileWebPageShowsAnswer(t *testing.T) {
 	}
 }
 
-// webPage is a browser at the page of a bot.
-type webPage struct {
-	*rig
-	at     string
-	client *http.Client
-}
+var question = regexp.MustCompile(`question (\d+)`)
 
-func (p *webPage) signIn() {
-	p.t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		p.t.Fatal(err)
+// TestKilledWhileWebPageStreams kills the bot again and again in the middle of an answer that an
+// open page watches grow. The page comes back by itself, without the part that was
+// lost, and shows each answer once, at its end.
+func TestKilledWhileWebPageStreams(t *testing.T) {
+	t.Parallel()
+	rounds := 3
+	if long {
+		rounds = 50
 	}
-	p.client = &http.Client{Jar: jar}
-	for p.get("/favicon.ico") != http.StatusNoContent || !p.hasSocket() {
-		continue
-	}
-	link, _, _ := strings.Cut(p.command("web"), " ")
-	resp, err := p.client.PostForm("http://"+p.at+"/in", url.Values{"code": {link[strings.LastIndex(link, "/")+1:]}})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	_ = resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		p.t.Fatalf("sign-in answers %s", resp.Status)
-	}
-}
-
-func (p *webPage) hasSocket() bool {
-	_, err := os.Stat(p.dir + "/data/klawbot.sock")
-	return err == nil
-}
-
-// get asks for a page and returns the status, 0 when nothing answers.
-func (p *webPage) get(path string) int {
-	resp, err := p.client.Get("http://" + p.at + path)
-	if err != nil {
-		return 0
-	}
-	_ = resp.Body.Close()
-	return resp.StatusCode
-}
-
-func (p *webPage) say(text string) {
-	resp, err := p.client.PostForm("http://"+p.at+"/chat/say", url.Values{"key": {"the-one-message"}, "text": {text}})
-	if err == nil {
-		_ = resp.Body.Close()
-	}
-}
-
-// until waits until the chat shows a text and returns the page.
-func (p *webPage) until(text string) (page string) {
-	p.t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
-		resp, err := p.client.Get("http://" + p.at + "/chat")
-		if err != nil {
-			continue
+	r := newRig(t, "edit", 11)
+	p := r.withPage()
+	r.model.Respond(func(q modeltest.Request) modeltest.Reply {
+		number := ""
+		for _, m := range q.Messages {
+			if found := question.FindStringSubmatch(m.Text()); m.Role == "user" && found != nil {
+				number = found[1]
+			}
 		}
-		body, err := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		if page = string(body); err == nil && resp.StatusCode == http.StatusOK && strings.Contains(page, text) && !strings.Contains(page, "data-growing") {
-			return page
+		return modeltest.Reply{Text: "Answer " + number + " begins. " + strings.Repeat("More of it. ", 40) + "Answer " + number + " ends.", Pieces: 20, PieceDelay: 100 * time.Millisecond}
+	})
+	b := r.start("")
+	p.signIn()
+	events := p.events(t.Context())
+	until := func(text string) {
+		t.Helper()
+		for end := time.After(time.Minute); ; {
+			select {
+			case line := <-events:
+				if strings.Contains(line, text) {
+					return
+				}
+			case <-end:
+				t.Fatalf("the page was sent no %q\n%s", text, tailOf(b.log.String()))
+			}
 		}
 	}
-	p.t.Fatalf("the page shows %s", page)
-	return ""
+	for i := range rounds {
+		p.say(fmt.Sprintf("round-%04d", i), fmt.Sprint("question ", i))
+		until(fmt.Sprintf("Answer %d begins.", i))
+		<-time.After(rand.N(500 * time.Millisecond)) // somewhere in the answer
+		b.kill()
+		b = r.start("")
+		until(fmt.Sprintf("Answer %d ends.", i))
+		page := p.until(fmt.Sprintf("Answer %d ends.", i))
+		for text, want := range map[string]int{fmt.Sprintf("Answer %d begins.", i): 1, fmt.Sprintf("Answer %d ends.", i): 1, fmt.Sprintf("question %d<", i): 1, "↻": 0} {
+			if n := strings.Count(page, text); n != want {
+				t.Fatalf("round %d: the page shows %q %d times, want %d:\n%s", i, text, n, want, page)
+			}
+		}
+	}
+	if code := b.stop(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
+	}
 }

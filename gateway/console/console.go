@@ -113,18 +113,11 @@ func (c *Channel) Decode(u gateway.Update) (gateway.Message, error) {
 	if err := json.Unmarshal(u.Raw, &b); err != nil {
 		return gateway.Message{}, err
 	}
-	m := gateway.Message{
-		Kind: gateway.KindText, Address: u.Address, ID: u.Message, Time: b.Time, Addressed: true,
-		Sender: gateway.Sender{ID: u.From, Name: "you"}, Text: b.Text,
+	if b.File == nil {
+		return u.Typed(b.Time, b.Text, nil), nil
 	}
-	if b.File != nil {
-		a := b.File.attachment()
-		m.Attachments, m.Described = []gateway.Attachment{a}, true
-		m.Text = strings.TrimSuffix(fmt.Sprintf("[%s %s]\n%s", a.Kind, strings.NewReplacer("[", "(", "]", ")", "\n", " ").Replace(a.Name), b.Text), "\n")
-		return m, nil
-	}
-	m.Command, m.Args = gateway.CommandIn(b.Text)
-	return m, nil
+	a := b.File.attachment()
+	return u.Typed(b.Time, b.Text, &a), nil
 }
 
 // Render makes one part: a terminal has no limit and shows Markdown as it is.

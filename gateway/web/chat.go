@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"unicode"
 
 	"klawbot/gateway"
+	"klawbot/gateway/web/html"
 )
 
 var chatPages = []page{
@@ -64,36 +64,9 @@ var chatTexts = texts{
 // shownAtOnce is how many messages a page shows.
 const shownAtOnce = 50
 
-// chatView is what the chat shows.
-type chatView struct {
-	Messages []message
-	Rev      int64
-	// Older is the id before which older messages are, 0 for none. Past says that newer
-	// ones are not shown.
-	Older int64
-	Past  bool
-	// Key is for the next message of a browser without scripts.
-	Key       string
-	Hears     bool
-	MaxUpload int64
-}
-
-// message is a message as a template shows it.
-type message struct {
-	Message
-	// Growing says that it is not at its end.
-	Growing bool
-}
-
-// Ask reports whether it asks for a decision.
-func (m message) Ask() bool { return len(m.Buttons) > 0 }
-
-// Pending is the key with which a browser sent it.
-func (m message) Pending() string { return strings.TrimPrefix(m.Key, "said/") }
-
 func showChat(q *request) error {
 	before := q.id("id")
-	v := chatView{Past: before > 0, Key: secret(16), Hears: q.desk.Hears(), MaxUpload: q.site.config.MaxUpload}
+	v := chatView{past: before > 0}
 	if before <= 0 {
 		before = math.MaxInt64
 	}
@@ -103,26 +76,26 @@ func showChat(q *request) error {
 	}
 	if len(older) > shownAtOnce {
 		older = older[:shownAtOnce]
-		v.Older = older[len(older)-1].ID
+		v.older = older[len(older)-1].ID
 	}
-	v.Rev = last
+	v.rev = last
 	known := map[int64]bool{}
 	for _, m := range slices.Backward(older) {
 		known[m.ID] = true
-		v.Messages = append(v.Messages, message{m, false})
+		v.messages += q.message(m, false)
 	}
-	if !v.Past {
-		v.Messages = append(v.Messages, q.site.growing(known)...)
+	if !v.past {
+		v.messages += q.growing(known)
 	}
-	return q.show("chat", v)
+	return q.show("chat", "chat.title", q.chat(v))
 }
 
 // growing are the answers that grow, but for those that are kept already.
-func (s *site) growing(known map[int64]bool) (all []message) {
-	parts, _, _ := s.hub.since(0)
+func (q *request) growing(known map[int64]bool) (all html.HTML) {
+	parts, _, _ := q.site.hub.since(0)
 	for _, id := range slices.Sorted(maps.Keys(parts)) {
 		if !known[id] {
-			all = append(all, message{ofPart(id, parts[id]), true})
+			all += q.message(ofPart(id, parts[id]), true)
 		}
 	}
 	return all
@@ -130,13 +103,6 @@ func (s *site) growing(known map[int64]bool) (all []message) {
 
 func ofPart(id int64, p gateway.Part) Message {
 	return Message{ID: id, Text: p.Text, ReplyTo: cmp.Or(p.ReplyTo, p.Answers), Buttons: p.Buttons, At: time.UnixMicro(id)}
-}
-
-// fragment is a message as HTML.
-func (q *request) fragment(m message) (string, error) {
-	var b bytes.Buffer
-	err := q.write(&b, "chat", "message", m)
-	return strings.TrimSpace(b.String()), err
 }
 
 // clientKey is what a browser may call a message.

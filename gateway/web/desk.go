@@ -7,6 +7,7 @@ import (
 
 	"klawbot/gateway"
 	"klawbot/gateway/web/control"
+	"klawbot/internal/redact"
 )
 
 // Desk is the engine's side: what the pages read and do. It may be used by several
@@ -19,6 +20,8 @@ type Desk interface {
 	// Language is that of the bot, "en" or "ru", and Zone the one of the times that people see.
 	Language() string
 	Zone() *time.Location
+	// Secrets are what no page shows.
+	Secrets() *redact.Set
 	// Hears reports whether the bot turns speech into text.
 	Hears() bool
 }

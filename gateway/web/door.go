@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/gateway/web/control"
+	"klawbot/gateway/web/html"
 	"klawbot/internal/clip"
 )
 
@@ -193,7 +195,8 @@ func showSignIn(q *request) error {
 	if tooMany || !right {
 		return q.closed(tooMany)
 	}
-	return q.show("in", code)
+	return q.show("in", "in.title", html.F(`<div class="card narrow"><h1>%s</h1><p>%s</p><form method="post" action="/in"><input type="hidden" name="code" value="%s"><button class="main" autofocus>%s</button></form></div>`,
+		q.t("in.title"), q.t("in.text"), code, q.t("in.open")))
 }
 
 func (q *request) closed(tooMany bool) error {
@@ -232,16 +235,14 @@ func showBrowsers(q *request) error {
 	if err != nil {
 		return err
 	}
-	type row struct {
-		Browser
-		Name string
-		This bool
-	}
-	var rows []row
-	for _, b := range all {
-		rows = append(rows, row{b, agentName(b.Agent), b.ID == q.browser.ID})
-	}
-	return q.show("browsers", rows)
+	rows := html.Each(all, func(b Browser) html.HTML {
+		name := agentName(b.Agent)
+		return html.F(`<li class="card row"><div><strong>%s</strong>%s<p class="quiet">%s: %s · %s: %s</p></div>
+<form method="post" action="/browsers/%s/end"><button aria-label="%s: %s">%s</button></form></li>`,
+			name, html.If(b.ID == q.browser.ID, ` <span class="tag">%s</span>`, q.t("browsers.this")), q.t("browsers.since"), control.When(q.lang, b.At.In(q.zone())),
+			q.t("browsers.seen"), control.When(q.lang, b.SeenAt.In(q.zone())), b.ID, q.t("browsers.end"), name, q.t("browsers.end"))
+	})
+	return q.show("browsers", "browsers.title", html.F(`<h1>%s</h1><p class="lead">%s</p><ul class="cards">%s</ul>`, q.t("browsers.title"), q.t("browsers.text"), rows))
 }
 
 // agentName is what people call a browser.

@@ -10,6 +10,3 @@ func Patterns() (all []string) {
 
 // Texts are all texts.
 func Texts() map[string][2]string { return allTexts }
-
-// Embedded are the templates and what goes with them.
-var Embedded = files

@@ -6,8 +6,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
-	"html/template"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -19,10 +17,10 @@ import (
 	"time"
 
 	"klawbot/gateway/web/control"
-	"klawbot/gateway/web/markdown"
+	"klawbot/gateway/web/html"
 )
 
-//go:embed pages/*.html static/*
+//go:embed static/*
 var files embed.FS
 
 // page answers requests. All but open ones need a browser that is signed in.
@@ -41,7 +39,7 @@ var pages = slices.Concat(chatPages, doorPages, controlPages(), assetPages)
 func controlPages() (all []page) {
 	for _, p := range control.Pages() {
 		all = append(all, page{pattern: p.Pattern, serve: func(q *request) error {
-			return p.Serve(&control.Request{HTTP: q.r, Desk: q.desk, Language: q.lang, Show: q.showAs, Back: q.back})
+			return p.Serve(&control.Request{HTTP: q.r, Desk: q.desk, Language: q.lang, Show: q.showAs, Back: q.back, Markdown: q.markdown})
 		}})
 	}
 	return all
@@ -51,11 +49,6 @@ func controlPages() (all []page) {
 type site struct {
 	*Channel
 	handler http.Handler
-	// shown are the names of the pages that are there, for the navigation.
-	shown map[string]bool
-
-	mu    sync.Mutex
-	views map[string]*views // guarded by mu; by language and zone
 }
 
 // request is one request to a page.
@@ -69,13 +62,10 @@ type request struct {
 }
 
 func newSite(c *Channel) *site {
-	s := &site{Channel: c, shown: map[string]bool{}, views: map[string]*views{}}
+	s := &site{Channel: c}
 	mux := http.NewServeMux()
 	for _, p := range pages {
 		mux.HandleFunc(p.pattern, s.serve(p))
-		if name, ok := strings.CutPrefix(p.pattern, "GET /"); ok {
-			s.shown[name] = true
-		}
 	}
 	mux.HandleFunc("/", s.serve(page{serve: func(q *request) error { return ErrNotFound }}))
 	cross := http.NewCrossOriginProtection()
@@ -188,7 +178,8 @@ func (q *request) fail(code int, key string) {
 }
 
 func (q *request) sorry(code int, key string) error {
-	return q.showAs(code, "sorry", key)
+	return q.showAs(code, control.Shown{Name: "sorry", Title: q.t("error.title"), Body: html.F(`<div class="card narrow"><h1>%s</h1><p>%s</p><p><a class="button" href="/">%s</a></p></div>`,
+		q.t("error.title"), q.t(key), q.t("error.again"))})
 }
 
 // id is a number in the path, 0 when it is none.
@@ -220,34 +211,13 @@ func local(to string) string {
 func (q *request) t(key string, args ...any) string { return say(q.lang, key, args...) }
 
 // show answers with a page.
-func (q *request) show(name string, data any) error { return q.showAs(http.StatusOK, name, data) }
-
-// view is what a template gets.
-type view struct {
-	Name     string
-	Lang     string
-	SignedIn bool
-	Path     string
-	Data     any
-	q        *request
+func (q *request) show(name, title string, body html.HTML) error {
+	return q.showAs(http.StatusOK, control.Shown{Name: name, Title: q.t(title), Body: body})
 }
 
-// Has reports whether a page is there.
-func (v view) Has(name string) bool { return v.q.site.shown[name] }
-
-// Current reports whether a page is the one that is shown.
-func (v view) Current(name string) bool {
-	first, _, _ := strings.Cut(strings.TrimPrefix(v.q.r.URL.Path, "/"), "/")
-	return v.SignedIn && (first == name || first == "" && name == "chat")
-}
-
-func (q *request) showAs(code int, name string, data any) error {
-	var b bytes.Buffer
-	if err := q.write(&b, name, "layout", view{Name: name, Lang: q.lang, SignedIn: q.browser.ID != 0, Path: q.path(), Data: data, q: q}); err != nil {
-		return err
-	}
+func (q *request) showAs(code int, p control.Shown) error {
 	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	return q.packed(code, b.Bytes())
+	return q.packed(code, []byte(q.layout(p)))
 }
 
 // path is where a change of the language leads back to.
@@ -284,105 +254,6 @@ func (q *request) packed(code int, body []byte) error {
 	q.w.WriteHeader(code)
 	_, _ = q.w.Write(body) // who asked may be gone
 	return nil
-}
-
-// write fills a template of a page.
-func (q *request) write(b *bytes.Buffer, name, part string, data any) error {
-	zone := time.UTC
-	if q.desk != nil {
-		zone = q.desk.Zone()
-	}
-	t, err := q.site.viewsIn(q.lang, zone).page(name)
-	if err != nil {
-		return err
-	}
-	return t.ExecuteTemplate(b, part, data)
-}
-
-// viewsIn are the templates in a language and a zone.
-func (s *site) viewsIn(lang string, zone *time.Location) *views {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key := lang + " " + zone.String()
-	if s.views[key] == nil {
-		s.views[key] = &views{lang: lang, zone: zone, all: map[string]*template.Template{}}
-	}
-	return s.views[key]
-}
-
-// moment is a time as people read it.
-func moment(at, now time.Time, lang string) string {
-	switch {
-	case at.IsZero():
-		return "–"
-	case at.Format(time.DateOnly) == now.Format(time.DateOnly):
-		return say(lang, "time.today", at.Format("15:04"))
-	}
-	return at.Format("2006-01-02 15:04")
-}
-
-// stamp is the time of a message: the clock, with the day before today.
-func stamp(at, now time.Time) string {
-	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return at.Format("15:04")
-	}
-	return at.Format("2006-01-02 15:04")
-}
-
-// views are the templates in one language. They are read when they are first needed.
-type views struct {
-	lang string
-	zone *time.Location
-	mu   sync.Mutex
-	all  map[string]*template.Template // guarded by mu
-}
-
-func (v *views) page(name string) (*template.Template, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if t := v.all[name]; t != nil {
-		return t, nil
-	}
-	t, err := template.New(name).Funcs(template.FuncMap{
-		"t":     func(key string, args ...any) string { return say(v.lang, key, args...) },
-		"clock": func(at time.Time) string { return at.In(v.zone).Format("15:04") },
-		"time":  func(at time.Time) string { return moment(at.In(v.zone), time.Now().In(v.zone), v.lang) },
-		"stamp": func(at time.Time) string { return stamp(at.In(v.zone), time.Now().In(v.zone)) },
-		"iso":   func(at time.Time) string { return at.In(v.zone).Format(time.RFC3339) },
-		"size":  sizeOf, "bar": func() []entry { return bar }, "html": v.markup, "version": assetVersion,
-	}).Funcs(control.Functions(v.lang)).ParseFS(files, "pages/layout.html", "pages/control.html", "pages/"+name+".html")
-	if err != nil {
-		return nil, fmt.Errorf("page %s: %w", name, err)
-	}
-	v.all[name] = t
-	return t, nil
-}
-
-// markup is Markdown as HTML.
-func (v *views) markup(text string) template.HTML {
-	return template.HTML(markdown.HTML(text, say(v.lang, "code.copy"))) //nolint:gosec // it escapes all text
-}
-
-// entry is a page in the navigation; the others are below More.
-type entry struct {
-	Name string
-	More bool
-}
-
-var bar = []entry{
-	{"chat", false}, {"status", false}, {"talks", false}, {"schedules", false}, {"memory", false},
-	{"approvals", true}, {"people", true}, {"models", true}, {"tools", true}, {"settings", true}, {"logs", true}, {"browsers", true},
-}
-
-// sizeOf is a number of bytes as people read it.
-func sizeOf(bytes int64) string {
-	switch {
-	case bytes < 1000:
-		return fmt.Sprintf("%d B", bytes)
-	case bytes < 1_000_000:
-		return fmt.Sprintf("%.1f kB", float64(bytes)/1000)
-	}
-	return fmt.Sprintf("%.1f MB", float64(bytes)/1_000_000)
 }
 
 // assetPages are the style and the script. They are the same for everyone.

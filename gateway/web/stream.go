@@ -103,7 +103,7 @@ type piece struct {
 	HTML string `json:"html"`
 	// Key is what the browser called it.
 	Key string `json:"key,omitempty"`
-	// Said and Growing are as in Message and message.
+	// Said is as in Message; Growing says that it is not at its end.
 	Said    bool `json:"said,omitempty"`
 	Growing bool `json:"growing,omitempty"`
 }
@@ -126,7 +126,7 @@ func (f *feed) look() error {
 	}
 	changed, all, now := f.q.site.hub.since(f.step)
 	for _, id := range slices.Sorted(maps.Keys(changed)) {
-		if err := f.show("grow", 0, message{ofPart(id, changed[id]), true}); err != nil {
+		if err := f.show("grow", 0, ofPart(id, changed[id]), true); err != nil {
 			return err
 		}
 		f.growing[id] = true
@@ -153,17 +153,13 @@ func (f *feed) row(m Message) error {
 		return f.event("row", m.Rev, piece{ID: m.ID})
 	}
 	delete(f.growing, m.ID)
-	return f.show("row", m.Rev, message{m, false})
+	return f.show("row", m.Rev, m, false)
 }
 
-func (f *feed) show(name string, rev int64, m message) error {
-	text, err := f.q.fragment(m)
-	if err != nil {
-		return err
-	}
-	p := piece{ID: m.ID, HTML: text, Said: m.Said, Growing: m.Growing}
+func (f *feed) show(name string, rev int64, m Message, growing bool) error {
+	p := piece{ID: m.ID, HTML: string(f.q.message(m, growing)), Said: m.Said, Growing: growing}
 	if m.Said {
-		p.Key = m.Pending()
+		p.Key = m.pending()
 	}
 	return f.event(name, rev, p)
 }

@@ -54,7 +54,6 @@ var commonTexts = texts{
 	"nav.logs":        {"Logs", "Журнал"},
 	"nav.browsers":    {"Browsers", "Браузеры"},
 	"nav.language":    {"Language", "Язык"},
-	"time.today":      {"today %s", "сегодня %s"},
 	"in.title":        {"Sign in", "Вход"},
 	"in.text":         {"This signs this browser in. The link works once.", "Этот браузер получит доступ. Ссылка действует один раз."},
 	"in.open":         {"Open klawbot", "Открыть klawbot"},

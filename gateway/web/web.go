@@ -173,21 +173,17 @@ func (c *Channel) Decode(u gateway.Update) (gateway.Message, error) {
 	if err := json.Unmarshal(u.Raw, &b); err != nil {
 		return gateway.Message{}, err
 	}
-	m := gateway.Message{
-		Kind: gateway.KindText, Address: u.Address, ID: u.Message, Time: b.Time, Addressed: true,
-		Sender: gateway.Sender{ID: u.From, Name: "you"}, Text: b.Text,
-	}
-	switch {
-	case u.Kind == kindStop:
-		m.Kind = gateway.KindStop
-	case u.Kind == kindPress:
-		m.Kind, m.Callback = gateway.KindCallback, &gateway.Callback{Query: fmt.Sprint(u.ID), Data: b.Data, Message: b.Message}
-	case b.File != nil:
+	var file *gateway.Attachment
+	if b.File != nil {
 		a := b.File.attachment()
-		m.Attachments, m.Described = []gateway.Attachment{a}, true
-		m.Text = strings.TrimSuffix(fmt.Sprintf("[%s %s]\n%s", a.Kind, strings.NewReplacer("[", "(", "]", ")", "\n", " ").Replace(a.Name), b.Text), "\n")
-	default:
-		m.Command, m.Args = gateway.CommandIn(b.Text)
+		file = &a
+	}
+	m := u.Typed(b.Time, b.Text, file)
+	switch u.Kind {
+	case kindStop:
+		m.Kind, m.Command = gateway.KindStop, ""
+	case kindPress:
+		m.Kind, m.Callback = gateway.KindCallback, &gateway.Callback{Query: fmt.Sprint(u.ID), Data: b.Data, Message: b.Message}
 	}
 	return m, nil
 }

@@ -21,6 +21,7 @@ import (
 	"klawbot/gateway"
 	"klawbot/gateway/web"
 	"klawbot/gateway/web/control"
+	"klawbot/internal/redact"
 )
 
 // desk keeps everything in memory.
@@ -201,6 +202,7 @@ func (d *desk) End(_ context.Context, id int64) error {
 
 func (d *desk) Language() string     { return d.language }
 func (d *desk) Zone() *time.Location { return time.UTC }
+func (d *desk) Secrets() *redact.Set { return &redact.Set{} }
 func (d *desk) Hears() bool          { return d.hears }
 
 // site is a page that listens, with what was handed to the bot.

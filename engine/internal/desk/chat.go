@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway/web"
+	"klawbot/internal/redact"
 )
 
 // Chat keeps the chat of the page and the browsers that are signed in. All of it is
@@ -31,6 +32,9 @@ func (c *Chat) Language() string { return c.Settings().Language }
 
 // Zone is the one of the times that people see.
 func (c *Chat) Zone() *time.Location { return c.Settings().Zone() }
+
+// Secrets are what no page shows.
+func (c *Chat) Secrets() *redact.Set { return c.Store.Secrets() }
 
 // Hears reports whether the bot turns speech into text.
 func (c *Chat) Hears() bool { return !c.Deaf() }

@@ -3,6 +3,8 @@ package control
 import (
 	"context"
 	"time"
+
+	"klawbot/gateway/web/html"
 )
 
 // Approvals are the calls that need a person.
@@ -36,8 +38,17 @@ type ApprovalsDesk interface {
 }
 
 var approvalsPage = control{
-	pattern: "/approvals", file: "approvals",
-	show: func(q *Request) (any, error) { return q.Desk.ListApprovals(q.HTTP.Context()) },
+	pattern: "/approvals", name: "approvals",
+	show: func(q *Request, _ *filled) (html.HTML, error) {
+		a, err := q.Desk.ListApprovals(q.HTTP.Context())
+		waiting := q.list(len(a.Waiting), "approvals.nowaiting", html.Each(a.Waiting, q.asked))
+		if len(a.Waiting) > 0 {
+			waiting = html.F(`<p class="meta">%s</p>`, q.t("approvals.where")) + waiting
+		}
+		return q.card("approvals.waiting", waiting) +
+			q.card("approvals.given", q.list(len(a.Given), "approvals.nogiven", html.Each(a.Given, q.grant))) +
+			q.card("approvals.log", q.list(len(a.Log), "approvals.nolog", html.Each(a.Log, q.asked))), err
+	},
 	acts: []act{{"/approvals/{id}/remove", func(q *Request) (string, error) {
 		id, err := numbered(q.HTTP, "id")
 		if err != nil {
@@ -45,4 +56,25 @@ var approvalsPage = control{
 		}
 		return done("/approvals", "remove"), q.Desk.RemoveGrant(q.HTTP.Context(), id)
 	}}},
+}
+
+func (q *Request) asked(a Asked) html.HTML {
+	outcome := a.Outcome
+	if known("outcome." + outcome) {
+		outcome = q.t("outcome." + outcome)
+	}
+	return html.F(`<li><p class="head"><code>%s</code> <span class="tag %s">%s</span> %s</p>`, a.Tool, a.Outcome, outcome, q.time(a.At)) +
+		html.If(a.Arguments != "", `<p class="pre args">%s</p>`, a.Arguments) +
+		html.F(`<p class="meta">%s · %s%s</p></li>`, a.Chat, q.t("approvals.user", a.User), html.If(a.By != 0, " · %s", q.t("approvals.by", a.By)))
+}
+
+func (q *Request) grant(g Grant) html.HTML {
+	used := q.t("approvals.unused")
+	if !g.LastUsed.IsZero() {
+		used = q.t("approvals.used", q.when(g.LastUsed))
+	}
+	return html.F(`<li><div class="line"><p class="head"><code>%s</code> %s</p>
+<form method="post" action="/approvals/%s/remove"><button class="danger">%s</button></form></div>
+<p class="pre args">%s</p><p class="meta">%s · %s · %s</p></li>`,
+		g.Tool, q.t("approvals.until", q.when(g.Until)), g.ID, q.t("approvals.remove"), g.Arguments, g.Chat, q.t("approvals.user", g.User), used)
 }

@@ -1,17 +1,18 @@
 // Package control is the pages of the web page beside the chat: what they read and do, and
-// their texts. Package web serves them and has their templates.
+// their texts. Package web serves them in its frame.
 package control
 
 import (
 	"errors"
 	"fmt"
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"klawbot/gateway/web/html"
 )
 
 // Desk is what the pages beside the chat read and do. The times of what it returns
@@ -42,13 +43,17 @@ type Request struct {
 	HTTP     *http.Request
 	Desk     Desk
 	Language string
-	// Show answers with a template, Back with another address.
-	Show func(code int, name string, data any) error
-	Back func(to string) error
+	// Show answers with a page, Back with another address. Markdown is Markdown as HTML.
+	Show     func(code int, p Shown) error
+	Back     func(to string) error
+	Markdown func(text string) html.HTML
 }
 
-// t is a text in the language of the browser.
-func (q *Request) t(key string) string { return say(q.Language, key) }
+// Shown is a page: a name for its style, a title, and the rest.
+type Shown struct {
+	Name, Title string
+	Body        html.HTML
+}
 
 // say is a text in a language.
 func say(language, key string, args ...any) string {
@@ -78,10 +83,11 @@ func Say(text string) error { return &SaidError{text} }
 
 // control is a page beside the chat: what it shows and what its forms do.
 type control struct {
-	// pattern is its address, file its template.
-	pattern, file string
-	show          func(q *Request) (any, error)
-	acts          []act
+	// pattern is its address, name the one of its style and its title.
+	pattern, name string
+	// show writes what is below the title.
+	show func(q *Request, f *filled) (html.HTML, error)
+	acts []act
 }
 
 // act is a form of a page.
@@ -136,9 +142,11 @@ func (c control) act(q *Request, a act) error {
 	return err
 }
 
-// filled is what a template of a page gets.
+// filled is what a page shows besides what it reads.
 type filled struct {
-	Data any
+	// Title is that of the page, if it has one of its own; Up is a link above it.
+	Title string
+	Up    html.HTML
 	// Done is the word for what the last form did, Undo the change that it made.
 	Done string
 	Undo int64
@@ -149,24 +157,15 @@ type filled struct {
 }
 
 // fill answers with the page.
-func (c control) fill(q *Request, code int, f filled) (err error) {
-	if f.Data, err = c.show(q); err != nil {
+func (c control) fill(q *Request, code int, f filled) error {
+	body, err := c.show(q, &f)
+	if err != nil {
 		return err
 	}
-	return q.Show(code, c.file, f)
-}
-
-// Functions are what the templates may call besides t.
-func Functions(language string) template.FuncMap {
-	return template.FuncMap{
-		"has":   known,
-		"when":  func(at time.Time) string { return when(language, at) },
-		"took":  func(d time.Duration) string { return took(language, d) },
-		"usd":   usd,
-		"num":   number,
-		"path":  url.PathEscape,
-		"brief": brief,
+	if f.Title == "" {
+		f.Title = q.t(c.name + ".title")
 	}
+	return q.Show(code, Shown{c.name, f.Title, html.F("%s<h1>%s</h1>%s%s", f.Up, f.Title, q.notice(f), body)})
 }
 
 // known reports whether there is a text.
@@ -190,8 +189,8 @@ func numbered(r *http.Request, name string) (int64, error) {
 	return n, nil
 }
 
-// when is a time for people: today's on the clock, others with their day.
-func when(language string, at time.Time) string {
+// When is a time for people: today's on the clock, others with their day.
+func When(language string, at time.Time) string {
 	if at.IsZero() {
 		return "–"
 	}

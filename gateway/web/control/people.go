@@ -1,9 +1,12 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
+
+	"klawbot/gateway/web/html"
 )
 
 // People are the chats that may talk to the bot, and those that knocked.
@@ -38,8 +41,24 @@ type PeopleDesk interface {
 }
 
 var peoplePage = control{
-	pattern: "/people", file: "people",
-	show: func(q *Request) (any, error) { return q.Desk.People(q.HTTP.Context()) },
+	pattern: "/people", name: "people",
+	show: func(q *Request, _ *filled) (html.HTML, error) {
+		p, err := q.Desk.People(q.HTTP.Context())
+		knocked := q.list(len(p.Knocked), "people.nobody", html.Each(p.Knocked, q.knocked))
+		if len(p.Knocked) > 0 {
+			knocked = html.F(`<p class="meta">%s</p>`, q.t("people.silent")) + knocked
+		}
+		body := q.card("people.knocked", knocked) + q.card("people.allowed", q.list(len(p.Allowed), "people.none", html.Each(p.Allowed, q.allowed))+
+			html.If(p.Fixed != "", `<p class="fault">%s</p>`, p.Fixed)+
+			html.F(`<form class="one" method="post" action="/people/allow"><label for="chat">%s</label><span><input id="chat" name="chat" required maxlength="40" placeholder="123456" autocomplete="off"><button class="main">%s</button></span></form>`,
+				q.t("people.add"), q.t("people.allow")))
+		if len(p.Ignored) > 0 {
+			body += q.card("people.ignored", html.F(`<ul class="rows">%s</ul>`, html.Each(p.Ignored, func(p Person) html.HTML {
+				return q.person(p, p.Chat+" · "+q.t("people.last", q.when(p.LastAt)), html.F(`<div class="acts">%s</div>`, q.chatForm("unignore", p.Chat, "")))
+			})))
+		}
+		return body, err
+	},
 	acts: []act{
 		{"/people/allow", aboutPerson("allow", Desk.Allow)},
 		{"/people/deny", aboutPerson("deny", Desk.Deny)},
@@ -52,4 +71,34 @@ func aboutPerson(what string, do func(Desk, context.Context, string) error) func
 	return func(q *Request) (string, error) {
 		return done("/people", what), do(q.Desk, q.HTTP.Context(), strings.TrimSpace(q.HTTP.PostFormValue("chat")))
 	}
+}
+
+// person is a chat with what may be done about it.
+func (q *Request) person(p Person, about string, acts html.HTML) html.HTML {
+	return html.F(`<li><div class="line"><div><p class="head"><strong>%s</strong>%s%s</p><p class="meta">%s</p></div>%s</div></li>`, cmp.Or(p.Name, p.Chat),
+		html.If(p.Owner, ` <span class="tag">%s</span>`, q.t("people.owner")), html.If(p.ID < 0, ` <span class="tag">%s</span>`, q.t("people.group")), about, acts)
+}
+
+func (q *Request) knocked(p Person) html.HTML {
+	return q.person(p, p.Chat+" · "+q.t("people.times", p.Times)+" · "+q.t("people.last", q.when(p.LastAt)),
+		html.F(`<div class="acts">%s%s</div>`, q.chatForm("allow", p.Chat, "main"), q.chatForm("ignore", p.Chat, "")))
+}
+
+func (q *Request) allowed(p Person) html.HTML {
+	about, ask := q.t("people.never"), q.t("people.denyask")
+	if !p.LastAt.IsZero() {
+		about = q.t("people.last", q.when(p.LastAt))
+	}
+	if p.Name != "" {
+		about = p.Chat + " · " + about
+	}
+	if p.Owner {
+		ask = q.t("people.denyowner")
+	}
+	return q.person(p, about, q.confirm("people.deny", ask, "/people/deny", "/people", html.F(`<input type="hidden" name="chat" value="%s">`, p.Chat)))
+}
+
+// chatForm is a button that does something about a chat.
+func (q *Request) chatForm(verb, chat, class string) html.HTML {
+	return html.F(`<form method="post" action="/people/%s"><input type="hidden" name="chat" value="%s"><button class="%s">%s</button></form>`, verb, chat, class, q.t("people."+verb))
 }

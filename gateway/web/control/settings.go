@@ -1,8 +1,11 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"strings"
+
+	"klawbot/gateway/web/html"
 )
 
 // Setting is a key of the configuration with its value, a secret masked.
@@ -20,10 +23,17 @@ type SettingsDesk interface {
 }
 
 var settingsPage = control{
-	pattern: "/settings", file: "settings",
-	show: func(q *Request) (any, error) {
+	pattern: "/settings", name: "settings",
+	show: func(q *Request, _ *filled) (html.HTML, error) {
 		all, err := q.Desk.ListSettings(q.HTTP.Context())
-		return sections(all), err
+		v := sections(all)
+		body := html.F(`<p class="meta">%s</p>`, q.t("settings.hint")) + html.Each(v.Settable, func(p settingsPart) html.HTML {
+			return html.F(`<section class="card"><h2>%s</h2><ul class="rows settings">%s</ul></section>`, p.Name, html.Each(p.All, q.setting))
+		})
+		rest := html.Each(v.Rest, func(p settingsPart) html.HTML {
+			return html.F(`<details class="long"><summary><code>%s</code> <small>%s</small></summary><dl>%s</dl></details>`, p.Name, len(p.All), html.Each(p.All, keyAndValue))
+		})
+		return body + q.card("settings.rest", html.F(`<p class="meta">%s</p>%s`, q.t("settings.resthint"), rest)), err
 	},
 	acts: []act{{"/settings", func(q *Request) (string, error) {
 		return done("/settings", "setting"), q.Desk.SetSetting(q.HTTP.Context(), q.HTTP.PostFormValue("key"), q.HTTP.PostFormValue("value"))
@@ -66,4 +76,19 @@ func (s Setting) Choices() []string {
 		return []string{"debug", "info", "warn", "error"}
 	}
 	return nil
+}
+
+// setting is a form for a key.
+func (q *Request) setting(s Setting) html.HTML {
+	field := html.F(`<input name="value" value="%s" maxlength="4000" autocomplete="off" spellcheck="false">`, s.Value)
+	if choices := s.Choices(); choices != nil {
+		field = html.F(`<select name="value">%s</select>`, html.Each(choices, func(c string) html.HTML {
+			return html.F(`<option%s>%s</option>`, html.If(c == s.Value, " selected"), c)
+		}))
+	}
+	return html.F(`<li><form method="post" action="/settings"><input type="hidden" name="key" value="%s"><label><code>%s</code>%s</label><button>%s</button></form></li>`, s.Key, s.Key, field, q.t("save"))
+}
+
+func keyAndValue(s Setting) html.HTML {
+	return html.F(`<dt><code>%s</code></dt><dd>%s</dd>`, s.Key, cmp.Or(s.Value, "–"))
 }

@@ -3,6 +3,8 @@ package control
 import (
 	"context"
 	"time"
+
+	"klawbot/gateway/web/html"
 )
 
 // Overview is how the bot is doing. Its times are in the bot's zone.
@@ -51,16 +53,54 @@ type StatusDesk interface {
 }
 
 var statusPage = control{
-	pattern: "/status", file: "status",
-	show: func(q *Request) (any, error) {
+	pattern: "/status", name: "status",
+	show: func(q *Request, _ *filled) (html.HTML, error) {
 		o, err := q.Desk.Overview(q.HTTP.Context())
-		return statusView{o, worst(o.Marks)}, err
+		next := html.Each(o.Next, func(s Schedule) html.HTML {
+			return html.F(`<li><p class="head"><a href="/schedules/%s">%s</a> %s</p>%s</li>`, s.Name, s.Name, q.time(s.Next[0]), html.If(s.Message != "", `<p class="meta clip">%s</p>`, s.Message))
+		})
+		parts := q.list(len(o.Marks), "status.unknown", html.Each(o.Marks, q.mark)) +
+			html.Each(o.Muted, func(place string) html.HTML { return html.F(`<p class="fault">%s</p>`, q.t("status.muted", place)) })
+		return q.sum(o) + q.tiles(o) + q.card("status.next", q.list(len(o.Next), "schedules.none", next)) + q.card("status.parts", html.F(`<div class="marks">%s</div>`, parts)), err
 	},
 }
 
-type statusView struct {
-	Overview
-	Worst summary
+// sum says in a sentence how the bot is.
+func (q *Request) sum(o Overview) html.HTML {
+	w := worst(o.Marks)
+	text := q.t("status.well")
+	if w.State != "ok" {
+		text = q.t("status."+w.State, w.Todo)
+	}
+	return html.F(`<section class="card sum %s"><p class="big"><span class="mark %s" aria-hidden="true">%s</span> %s</p>%s<p class="meta">klawbot %s · %s</p></section>`,
+		w.State, w.State, sign(w.State), text, html.Each(o.Faults, func(f string) html.HTML { return html.F(`<p class="fault">%s</p>`, f) }),
+		o.Version, q.t("status.up", took(q.Language, o.Uptime)))
+}
+
+func (q *Request) tiles(o Overview) html.HTML {
+	tile := func(title string, figure, rest html.HTML) html.HTML {
+		return html.F(`<div class="tile"><h2>%s</h2><p class="figure">%s</p>%s</div>`, q.t(title), figure, rest)
+	}
+	model, backup := o.Model, q.t("status.nobackup")
+	if model == "" {
+		model = q.t("status.nomodel")
+	}
+	if !o.BackupAt.IsZero() {
+		backup = q.when(o.BackupAt)
+	}
+	return html.F(`<section class="tiles">%s%s%s%s</section>`,
+		tile("status.today", html.F("%s%s", usd(o.CostUSD), html.If(o.BudgetUSD > 0, " <small>%s</small>", q.t("status.of", usd(o.BudgetUSD)))),
+			html.F(`<p class="meta">%s%s</p><p class="meta"><a href="/models">%s</a></p>`, q.t("status.calls", o.Calls, number(o.Tokens)), html.If(o.Unpriced > 0, " · %s", q.t("status.unpriced", o.Unpriced)), model)),
+		tile("status.queues", html.F("%s <small>%s</small> · %s <small>%s</small>", o.Inbox, q.t("status.in"), o.Outbox, q.t("status.out")),
+			html.F(`<p class="meta">%s%s</p>`, q.t("status.running", o.Running), html.If(o.Inbox > 0 && !o.Waiting.IsZero(), " · %s", q.t("status.oldest", q.when(o.Waiting))))),
+		tile("status.backup", html.F("%s", backup), html.If(o.BackupFault != "", `<p class="fault">%s</p>`, o.BackupFault)+
+			html.F(`<p class="meta">%s</p>`, q.t("status.database", o.Database, Size(o.DatabaseBytes)))),
+		tile("status.people", html.F("%s <small>%s</small>", o.Knocked, q.t("status.knocked")), html.F(`<p class="meta"><a href="/people">%s</a></p>`, q.t("status.look"))))
+}
+
+func (q *Request) mark(m Mark) html.HTML {
+	return html.F(`<li><p class="head"><span class="mark %s">%s<span class="unseen"> %s</span></span> <strong>%s</strong></p><p class="text">%s</p>%s</li>`,
+		m.State, sign(m.State), q.t("mark."+m.State), m.Name, m.Text, html.If(m.Fix != "", `<p class="fix">→ %s</p>`, m.Fix))
 }
 
 // summary is how many parts need a look, and how bad the worst is.

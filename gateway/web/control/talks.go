@@ -1,9 +1,12 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
+
+	"klawbot/gateway/web/html"
 )
 
 // Talk is a conversation.
@@ -60,34 +63,35 @@ type TalksDesk interface {
 }
 
 var talksPage = control{
-	pattern: "/talks", file: "talks",
-	show: func(q *Request) (any, error) {
-		v := talksView{Query: searched(q.HTTP)}
-		var err error
-		if v.Query != "" {
-			v.Found, err = q.Desk.FindSaid(q.HTTP.Context(), v.Query)
-		} else {
-			v.Talks, err = q.Desk.Talks(q.HTTP.Context())
+	pattern: "/talks", name: "talks",
+	show: func(q *Request, _ *filled) (html.HTML, error) {
+		query := searched(q.HTTP)
+		if query == "" {
+			all, err := q.Desk.Talks(q.HTTP.Context())
+			return q.search("") + html.F(`<section class="card">%s</section>`, q.list(len(all), "talks.none", html.Each(all, q.talkRow))), err
 		}
-		return v, err
+		found, err := q.Desk.FindSaid(q.HTTP.Context(), query)
+		return q.search(query) + html.F(`<section class="card"><h2>%s</h2>%s</section>`, q.t("talks.found", query),
+			q.list(len(found), "talks.nothing", html.Each(found, func(f Found) html.HTML {
+				return html.F(`<li><p class="head"><a href="/talks/%s?at=%s#m%s">%s</a> %s</p><p class="clip3">%s</p></li>`, f.Session, f.Message, f.Message, cmp.Or(f.Name, f.Chat), q.time(f.At), f.Text)
+			}))), err
 	},
 }
 
-type talksView struct {
-	Query string
-	Talks []Talk
-	Found []Found
+func (q *Request) talkRow(t Talk) html.HTML {
+	return html.F(`<li><p class="head"><a href="/talks/%s"><strong>%s</strong></a> %s</p><p class="meta">%s · %s%s</p></li>`, t.ID, cmp.Or(t.Name, t.Chat), q.time(t.LastAt),
+		t.Chat, q.t("talks.messages", t.Messages), html.If(t.Model != "", " · %s", t.Model))
 }
 
 // saidShown is how many messages of a conversation a page shows first.
 const saidShown = 100
 
 var talkPage = control{
-	pattern: "/talks/{id}", file: "talk",
-	show: func(q *Request) (any, error) {
+	pattern: "/talks/{id}", name: "talk",
+	show: func(q *Request, f *filled) (html.HTML, error) {
 		id, err := numbered(q.HTTP, "id")
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		at, _ := strconv.ParseInt(q.HTTP.URL.Query().Get("at"), 10, 64) // none shows the newest
 		most, err := strconv.Atoi(q.HTTP.URL.Query().Get("most"))
@@ -95,11 +99,39 @@ var talkPage = control{
 			most = saidShown
 		}
 		t, err := q.Desk.Transcript(q.HTTP.Context(), id, at, most)
-		return talkView{t, at}, err
+		f.Title, f.Up = cmp.Or(t.Name, t.Chat), q.crumb("/talks", "talks.title")
+		return q.transcript(t, at), err
 	},
 }
 
-type talkView struct {
-	Transcript
-	At int64
+func (q *Request) transcript(t Transcript, at int64) html.HTML {
+	before := html.If(t.Older > 0, `<a href="/talks/%s?most=%s">%s</a>`, t.ID, t.Older, q.t("talks.older")) + html.If(t.Earlier > 0, ` <a href="/talks/%s">%s</a>`, t.Earlier, q.t("talks.earlier"))
+	said := html.F(`<p class="empty">%s</p>`, q.t("talks.empty"))
+	if len(t.Said) > 0 {
+		said = html.F(`<ol class="talk">%s</ol>`, html.Each(t.Said, func(s Said) html.HTML { return q.said(s, s.ID == at) }))
+	}
+	return html.F(`<p class="meta">%s%s · %s · %s</p>%s%s%s`, t.Chat, html.If(t.Model != "", " · %s", t.Model), q.t("talks.since", q.when(t.LastAt)), q.t("talks.readonly"),
+		html.If(before != "", `<p class="meta">%s</p>`, before), said, html.If(t.Later > 0, `<p class="meta"><a href="/talks/%s">%s</a></p>`, t.Later, q.t("talks.later")))
+}
+
+func (q *Request) said(s Said, here bool) html.HTML {
+	if s.Type == "session_break" {
+		return html.F(`<li class="break"><span>%s · %s</span></li>`, q.t("talks.break"), q.when(s.At))
+	}
+	who, text := "klawbot", html.If(s.Text != "", `<p class="pre">%s</p>`, s.Text)
+	calls := html.Each(s.Calls, func(c string) html.HTML { return html.F(`<p class="call"><code>%s</code></p>`, c) })
+	switch s.Role {
+	case "user":
+		who = cmp.Or(s.Name, q.t("talks.user"))
+	case "assistant":
+		if s.Text != "" {
+			text = html.F(`<div class="text">%s</div>`, q.Markdown(s.Text))
+		}
+	case "tool":
+		names := html.Each(s.Calls, func(c string) html.HTML { return html.F(`<code>%s</code> `, c) })
+		who, calls, text = q.t("role.tool"), "", html.F(`<details class="long"><summary>%s</summary><p class="pre">%s</p></details>`, names, s.Text)
+	default:
+		who = q.t("role." + s.Role)
+	}
+	return html.F(`<li id="m%s" class="%s%s"><p class="meta">%s · %s%s</p>%s%s</li>`, s.ID, s.Role, html.If(here, " here"), who, q.time(s.At), html.If(s.Type != "", " · %s", s.Type), text, calls)
 }

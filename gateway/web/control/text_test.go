@@ -34,8 +34,8 @@ func TestTimesAndNumbersAreForPeople(t *testing.T) {
 	now := time.Now()
 	noon := time.Date(now.Year(), now.Month(), now.Day(), 12, 0, 0, 0, time.Local)
 	for got, want := range map[string]string{
-		when("en", time.Time{}): "–", when("en", noon): "today 12:00", when("ru", noon.AddDate(0, 0, 1)): "завтра 12:00",
-		when("en", noon.AddDate(0, 0, -1)): "yesterday 12:00", when("en", time.Date(2020, 1, 2, 3, 4, 0, 0, time.Local)): "2020-01-02 03:04",
+		When("en", time.Time{}): "–", When("en", noon): "today 12:00", When("ru", noon.AddDate(0, 0, 1)): "завтра 12:00",
+		When("en", noon.AddDate(0, 0, -1)): "yesterday 12:00", When("en", time.Date(2020, 1, 2, 3, 4, 0, 0, time.Local)): "2020-01-02 03:04",
 		took("en", 90*time.Second): "1 min", took("ru", 3*time.Hour): "3 ч", took("en", 800*time.Millisecond): "800 ms", took("en", 72*time.Hour): "3 days",
 		usd(0.0001): "$0.0001", usd(12): "$12.00", number(999): "999", number(1234567): "1\u202f234\u202f567", number(1234): "1234",
 		brief("One. Two."): "One.", brief("one"): "one", brief(strings.Repeat("ä", 200)): strings.Repeat("ä", mostBrief) + "…",

@@ -15,6 +15,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"klawbot/gateway/telegram/markdown"
+	"klawbot/internal/redact"
 )
 
 // maxText is how long a text may be that is read as Markdown, in bytes.
@@ -23,25 +24,37 @@ const maxText = 256 << 10
 // maxDepth is how deep elements are nested; below, only the text counts.
 const maxDepth = 40
 
-// HTML is Markdown as HTML. copyWord is what the button of a block of code says.
-func HTML(md, copyWord string) string {
+// HTML is Markdown as HTML. copyWord is what the button of a block of code says. A text
+// that shows a secret only without its markup becomes plain, with the secret masked; a
+// link that would lead one away is none.
+func HTML(md, copyWord string, secrets *redact.Set) string {
 	md = strings.ToValidUTF8(strings.ReplaceAll(md, "\x00", ""), "\uFFFD")
 	if len(md) > maxText || markdown.Hostile(md) {
-		return "<pre class=plain>" + html.EscapeString(md) + "</pre>"
+		return plainHTML(md)
 	}
-	w := &writer{source: []byte(md), copyWord: copyWord}
+	w := &writer{source: []byte(md), copyWord: copyWord, secrets: secrets}
 	w.children(markdown.Parse(text.NewReader(w.source)), 0)
+	if masked := secrets.Text(w.shown.String()); masked != w.shown.String() {
+		return plainHTML(masked)
+	}
 	return w.out.String()
 }
+
+func plainHTML(text string) string { return "<pre class=plain>" + html.EscapeString(text) + "</pre>" }
 
 type writer struct {
 	source   []byte
 	out      strings.Builder
+	shown    strings.Builder // the text of out, as people see it
 	copyWord string
 	inLink   bool
+	secrets  *redact.Set
 }
 
-func (w *writer) text(s string) { w.out.WriteString(html.EscapeString(s)) }
+func (w *writer) text(s string) {
+	w.out.WriteString(html.EscapeString(s))
+	w.shown.WriteString(s)
+}
 
 func (w *writer) children(n ast.Node, depth int) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -71,6 +84,7 @@ func (w *writer) run(t *ast.Text) ast.Node {
 	w.linked(string(w.source[from:t.Segment.Stop]))
 	if t.SoftLineBreak() || t.HardLineBreak() {
 		w.out.WriteString("<br>") // models mean the ends of their lines
+		w.shown.WriteByte('\n')
 	}
 	return t
 }
@@ -101,6 +115,11 @@ func (w *writer) within(tag string, n ast.Node, depth int) {
 	w.children(n, depth)
 	name, _, _ := strings.Cut(tag, " ")
 	w.out.WriteString("</" + name + ">")
+	switch name {
+	case "strong", "em", "del":
+	default:
+		w.shown.WriteByte('\n')
+	}
 }
 
 func (w *writer) node(n ast.Node, depth int) {
@@ -221,7 +240,7 @@ func (w *writer) inline(n ast.Node, depth int) {
 // link writes a link to where nothing runs; otherwise only its text.
 func (w *writer) link(to string, label func()) {
 	u, err := url.Parse(strings.TrimSpace(to))
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "mailto" || u.Scheme != "mailto" && u.Host == "" {
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "mailto" || u.Scheme != "mailto" && u.Host == "" || w.secrets.Address(u.String()) {
 		label()
 		return
 	}
@@ -237,9 +256,10 @@ func (w *writer) code(text, language string) {
 	w.out.WriteString("<figure class=code><figcaption><span>")
 	w.text(language)
 	w.out.WriteString(`</span><button type=button class=copy hidden>`)
-	w.text(w.copyWord)
+	w.out.WriteString(html.EscapeString(w.copyWord))
 	w.out.WriteString("</button></figcaption><pre tabindex=0><code>")
 	w.text(strings.TrimSuffix(text, "\n"))
+	w.shown.WriteByte('\n')
 	w.out.WriteString("</code></pre></figure>")
 }
 

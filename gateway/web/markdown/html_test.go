@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"klawbot/gateway/web/markdown"
+	"klawbot/internal/redact"
 )
 
 // TestAddresses links addresses that stand in a text, to the web only, and each once.
@@ -25,7 +26,7 @@ func TestAddresses(t *testing.T) {
 		{"javascript:alert(1) http://... xhttps://a.b", nil, "javascript:alert(1) http://... xhttps://a.b", ""},
 		{`https://a.b/"><script>`, []string{"https://a.b/"}, "https://a.b/&#34;&gt;&lt;script&gt;", ""},
 	} {
-		got := markdown.HTML(c.md, "Copy")
+		got := markdown.HTML(c.md, "Copy", &redact.Set{})
 		var to []string
 		said := ""
 		for i, part := range strings.Split(got, "<") {

@@ -14,6 +14,7 @@
   // The bar: More closes by itself; Alt-1…9 are the pages, / is the search.
   const more = document.querySelector('.more');
   if (more) {
+    document.querySelector('.top [aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
     document.addEventListener('click', e => { if (!more.contains(e.target)) more.open = false; });
     more.addEventListener('focusout', e => { if (e.relatedTarget && !more.contains(e.relatedTarget)) more.open = false; });
     more.addEventListener('keydown', e => { if (e.key === 'Escape') { more.open = false; more.firstElementChild.focus(); e.stopPropagation(); } });
