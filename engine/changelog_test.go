@@ -18,7 +18,7 @@ import (
 	"klawbot/whitelist"
 )
 
-// openData opens the data folder of a house as a command does.
+// openData opens the data directory of a house as a command does.
 func openData(t *testing.T, h *house) *data.Data {
 	t.Helper()
 	d, err := data.Open(t.Context(), dataConfig(t, h))
@@ -33,7 +33,7 @@ func openData(t *testing.T, h *house) *data.Data {
 	return d
 }
 
-// dataConfig is what a command opens the data folder of a house with.
+// dataConfig is what a command opens the data directory of a house with.
 func dataConfig(t *testing.T, h *house) engine.Base {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)

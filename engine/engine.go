@@ -254,7 +254,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	return errors.Join(err, e.backups.WriteLog(context.WithoutCancel(ctx)))
 }
 
-// Close ends the MCP servers and the models of this machine, and closes the data folder.
+// Close ends the MCP servers and the models of this machine, and closes the data directory.
 func (e *Engine) Close() error {
 	e.report.models.Close()
 	return errors.Join(e.set.Close(), e.store.Close())

@@ -113,7 +113,7 @@ func TestArtifactsFollowTheAnswer(t *testing.T) {
 	h.holds(h.received(alice, "chart.png"), chart)
 	h.shows(alice, "Here is the chart.", "") // once, though it was drawn twice
 	if left, err := os.ReadDir(filepath.Join(h.dir, "scratch")); err != nil || len(left) != 0 {
-		t.Errorf("the scratch folder holds %v, %v", left, err)
+		t.Errorf("the scratch directory holds %v, %v", left, err)
 	}
 	requests := h.model.Completions()
 	if text := string(requests[len(requests)-1].Last().Content); !strings.Contains(text, "(chart.png goes to the chat with your answer)") {

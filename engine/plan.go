@@ -111,7 +111,7 @@ func (e *Engine) makeRun(ctx context.Context, w *run.Work) run.Made {
 		},
 		Log: e.log.With("chat", w.Turn.Address.String(), "job", j.ID, "run", w.Run.ID, "turn", w.Turn.ID),
 		Job: &turn.Job{
-			Job: j, Workplace: run.Workplace(j), Within: w.Within, Note: w.Note(s.Zone()), Most: w.Most, Left: w.Left, Pause: w.Pause, GoOn: w.Resume, Asking: w.Asking,
+			Job: j, Workplace: run.Workplace(j), Within: w.Within, Note: w.Note(s.Zone()), Most: w.Most, Left: w.Left, Pause: w.Pause, Asking: w.Asking,
 			History: func(ctx context.Context) ([]store.Message, error) { return w.Before(ctx, e.store, s) },
 		},
 	}, func(r turn.Result) { made = madeOf(r) })

@@ -24,7 +24,7 @@ type Document struct {
 	As      string `json:"as,omitempty"`
 	Seconds int    `json:"seconds,omitempty"`
 	// Path is where that file lies. It is looked up for each attempt to send:
-	// the data folder may have moved.
+	// the data directory may have moved.
 	Path string `json:"-"`
 }
 

@@ -5,7 +5,7 @@ set -eu
 
 usage() {
   cat <<'TEXT'
-Usage: sh install.sh [--from FOLDER|URL] [--to DIRECTORY]
+Usage: sh install.sh [--from DIRECTORY|URL] [--to DIRECTORY]
 
   --from   where the files of the release are: the archive for this machine and
            SHA256SUMS (default: the directory of this script)
@@ -24,10 +24,10 @@ fetch() {
       elif command -v wget >/dev/null 2>&1; then
         wget -qO "$2" "$from/$1" || fail "can't download $from/$1. Check the address and the network."
       else
-        fail "curl and wget are missing. Install one (Debian: apt-get install curl), or download the files and use --from FOLDER."
+        fail "curl and wget are missing. Install one (Debian: apt-get install curl), or download the files and use --from DIRECTORY."
       fi ;;
     *)
-      [ -f "$from/$1" ] || fail "$from has no $1. Download it from the release, or name another place: --from FOLDER|URL."
+      [ -f "$from/$1" ] || fail "$from has no $1. Download it from the release, or name another place: --from DIRECTORY|URL."
       cp "$from/$1" "$2" ;;
   esac
 }

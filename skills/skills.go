@@ -1,5 +1,5 @@
 // Package skills holds the skills that come with the program, a folder for each
-// one. Skills of the same name in the workspace or the data folder hide them.
+// one. Skills of the same name in the workspace or the data directory hide them.
 package skills
 
 import "embed"

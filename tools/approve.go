@@ -9,11 +9,11 @@ import (
 type Approver interface {
 	// Approve returns with an answer; no answer in time counts as no. A call with the
 	// same id is asked about once. The error ends the turn.
-	Approve(ctx context.Context, q Question) (Answer, error)
+	Approve(ctx context.Context, q ApprovalRequest) (Answer, error)
 }
 
-// Question is an approval request.
-type Question struct {
+// ApprovalRequest asks a person whether a call may run.
+type ApprovalRequest struct {
 	// Call is exactly what will run.
 	Call Call
 	// Dangerous is as in Spec, unless the Decision has Looks.
@@ -36,7 +36,9 @@ type Answer struct {
 type Always struct{}
 
 // Approve approves.
-func (Always) Approve(context.Context, Question) (Answer, error) { return Answer{Granted: true}, nil }
+func (Always) Approve(context.Context, ApprovalRequest) (Answer, error) {
+	return Answer{Granted: true}, nil
+}
 
 // approve has a person asked about a call with the verdict Ask.
 func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
@@ -47,7 +49,7 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 	answer := Answer{Reason: "no one can approve it here"}
 	if p.call.Approver != nil {
 		var err error
-		answer, err = p.call.Approver.Approve(ctx, Question{
+		answer, err = p.call.Approver.Approve(ctx, ApprovalRequest{
 			Call: p.call, Dangerous: p.spec.Dangerous && !asked.Looks, Binds: asked.Binds + p.watched.state, OwnerOnly: asked.OwnerOnly, OnceOnly: asked.OnceOnly,
 		})
 		if err != nil {

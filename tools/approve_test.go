@@ -13,11 +13,11 @@ import (
 type person struct {
 	answer tools.Answer
 	err    error
-	asked  []tools.Question
+	asked  []tools.ApprovalRequest
 	then   func()
 }
 
-func (p *person) Approve(_ context.Context, q tools.Question) (tools.Answer, error) {
+func (p *person) Approve(_ context.Context, q tools.ApprovalRequest) (tools.Answer, error) {
 	p.asked = append(p.asked, q)
 	if p.then != nil {
 		p.then()

@@ -125,12 +125,12 @@ func (e *Executor) keepFile(f *File) error {
 func (s *scratch) open(path string) (*os.File, error) {
 	dir := s.made()
 	if dir == "" {
-		return nil, errors.New("it does not lie in the call's scratch folder")
+		return nil, errors.New("it does not lie in the call's scratch directory")
 	}
 	if filepath.IsAbs(path) {
 		inside, err := filepath.Rel(dir, path)
 		if err != nil || !filepath.IsLocal(inside) {
-			return nil, errors.New("it does not lie in the call's scratch folder")
+			return nil, errors.New("it does not lie in the call's scratch directory")
 		}
 		path = inside
 	}

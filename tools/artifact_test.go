@@ -17,7 +17,7 @@ import (
 	"klawbot/tools"
 )
 
-// maker is a tool that makes files in its scratch folder.
+// maker is a tool that makes files in its scratch directory.
 type maker struct {
 	make func(dir string) []tools.Artifact
 	dir  *string
@@ -69,7 +69,7 @@ func TestArtifacts(t *testing.T) {
 		},
 		"a file outside": {
 			func(string) []tools.Artifact { return []tools.Artifact{{Path: outside}} },
-			nil, "done\n(secret is not sent: it does not lie in the call's scratch folder)",
+			nil, "done\n(secret is not sent: it does not lie in the call's scratch directory)",
 		},
 		"a way out": {
 			func(dir string) []tools.Artifact {
@@ -159,7 +159,7 @@ func TestArtifacts(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", r.Output, tt.says)
 			}
 			if _, err := os.Lstat(dir); !os.IsNotExist(err) {
-				t.Errorf("the scratch folder is still there: %v", err)
+				t.Errorf("the scratch directory is still there: %v", err)
 			}
 		})
 	}

@@ -108,7 +108,7 @@ func TestStopComesBeforeApproval(t *testing.T) {
 // witness is an Approver that agrees and counts.
 type witness struct{ times int }
 
-func (w *witness) Approve(context.Context, tools.Question) (tools.Answer, error) {
+func (w *witness) Approve(context.Context, tools.ApprovalRequest) (tools.Answer, error) {
 	w.times++
 	return tools.Answer{Granted: true}, nil
 }

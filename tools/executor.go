@@ -26,7 +26,7 @@ type ExecutorConfig struct {
 	MaxOutputChars func() int
 	// SpillDir is the folder for the whole of long outputs. Empty: they are not kept.
 	SpillDir string
-	// ScratchDir is the folder for the scratch folders of calls, made when
+	// ScratchDir is the folder for the scratch directorys of calls, made when
 	// needed. Empty: the system's folder for temporary files.
 	ScratchDir string
 	// Keep copies a file that goes to a chat to where it waits until it is

@@ -22,7 +22,7 @@ type scratch struct {
 // its Artifacts from there. It is removed when the call has ended.
 func (c Call) Scratch() (string, error) {
 	if c.scratch == nil {
-		return "", errors.New("the call has no scratch folder")
+		return "", errors.New("the call has no scratch directory")
 	}
 	return c.scratch.make()
 }
@@ -35,12 +35,12 @@ func (s *scratch) make() (string, error) {
 	}
 	if s.parent != "" {
 		if err := os.MkdirAll(s.parent, 0o700); err != nil {
-			return "", fmt.Errorf("make the scratch folder: %w", err)
+			return "", fmt.Errorf("make the scratch directory: %w", err)
 		}
 	}
 	dir, err := os.MkdirTemp(s.parent, "klawbot-call-")
 	if err != nil {
-		return "", fmt.Errorf("make the scratch folder: %w", err)
+		return "", fmt.Errorf("make the scratch directory: %w", err)
 	}
 	s.dir = dir
 	return dir, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"regexp"
 	"slices"
 	"sync"
@@ -82,9 +83,7 @@ var legalName = regexp.MustCompile(`^[a-z0-9_]{1,64}$`)
 // source first. No tool takes a name that another one has.
 func (r *Registry) with(sources []Source) *Registry {
 	next := &Registry{byName: make(map[string]entry, len(r.byName)), sorted: slices.Clone(r.sorted)}
-	for name, e := range r.byName {
-		next.byName[name] = e
-	}
+	maps.Copy(next.byName, r.byName)
 	for _, s := range sources {
 		if f, ok := s.(Faulty); ok {
 			next.faults = append(next.faults, f.Faults()...)

@@ -42,11 +42,11 @@ func (s spill) keep(call, text string) string {
 
 func (s spill) write(name, text string) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return fmt.Errorf("make the spill folder: %w", err)
+		return fmt.Errorf("make the spill directory: %w", err)
 	}
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
-		return fmt.Errorf("open the spill folder: %w", err)
+		return fmt.Errorf("open the spill directory: %w", err)
 	}
 	defer root.Close()
 	if err := root.WriteFile(name, []byte(text), 0o600); err != nil {

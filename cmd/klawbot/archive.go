@@ -215,7 +215,7 @@ func importFile(ctx context.Context, a *app, name string) error {
 	})
 }
 
-// found makes the database of a data folder where no bot has run yet.
+// found makes the database of a data directory where no bot has run yet.
 func (a *app) found(ctx context.Context) error {
 	l, f, err := a.openFolders()
 	if err != nil {

@@ -30,9 +30,9 @@ func assetsPullCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pull",
 		Short: "Download the embedding model and the ONNX Runtime library",
-		Long: "Downloads the files that semantic search needs into the folder assets of the data folder, and checks each\n" +
+		Long: "Downloads the files that semantic search needs into the directory assets of the data directory, and checks each\n" +
 			"against its SHA-256. What is there already is not loaded again; a download that broke off resumes where it\n" +
-			"stopped. --from takes a folder or an address that has the files as such a folder has them (make assets\n" +
+			"stopped. --from takes a directory or an address that has the files as such a directory has them (make assets\n" +
 			"makes one in build/assets).",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,7 +64,7 @@ func assetsPullCommand(a *app) *cobra.Command {
 				want.Model = bot.AssetPlaces(ctx, l.Config(), f).Model
 			}
 			if !slices.Contains(data.EmbeddingModels(), want.Model) {
-				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(data.EmbeddingModels(), ", "))
+				return usage.Errorf("--model must be one of %s; the files of another model go into a directory that memory.embedding.path names", strings.Join(data.EmbeddingModels(), ", "))
 			}
 			if !once {
 				return bot.PullAssets(ctx, a.stdout, want)

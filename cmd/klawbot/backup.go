@@ -115,7 +115,7 @@ func reindexCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reindex",
 		Short: "Rebuild the search index from the conversation logs",
-		Long: `Reads the conversation logs of the data folder (conversations/*/*.jsonl), the memories and the memory files, and
+		Long: `Reads the conversation logs of the data directory (conversations/*/*.jsonl), the memories and the memory files, and
 builds new messages and a new search index. The old ones stay in use until the new ones are complete: when the
 command is interrupted, nothing has changed. The bot must not run at the same time. What only the database knows of
 the end of a conversation is kept. Until the bot runs again and has read all of it, klawbot uses keyword search.

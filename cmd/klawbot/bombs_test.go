@@ -28,7 +28,7 @@ const (
 // bombChat is the person whom the bombs meet.
 const bombChat = int64(11)
 
-// bombed are bots on one data folder that meet one bomb after the other.
+// bombed are bots on one data directory that meet one bomb after the other.
 type bombed struct {
 	*rig
 	bot  *process

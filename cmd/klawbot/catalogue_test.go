@@ -16,7 +16,7 @@ import (
 	"klawbot/tools"
 )
 
-// withRegistry runs fn with the data folder of a fresh bot, and so with every
+// withRegistry runs fn with the data directory of a fresh bot, and so with every
 // tool that this program registers.
 func withRegistry(t *testing.T, home string, fn func(*data.Data)) {
 	t.Helper()

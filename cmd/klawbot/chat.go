@@ -26,7 +26,7 @@ func chatCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chat",
 		Short: "Chat in this terminal",
-		Long: "Talks to the bot in this terminal: to the one that runs on the data folder, else to one of its own.\n" +
+		Long: "Talks to the bot in this terminal: to the one that runs on the data directory, else to one of its own.\n" +
 			"With -m it says one thing, prints the answer and ends; lines on standard input are said one after another.\n" +
 			"Then the exit code is 1 when the bot could not answer, such as when the model cannot be reached.",
 		Args: cobra.NoArgs,
@@ -167,7 +167,7 @@ func demoCommand(a *app) *cobra.Command {
 	var message string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Try the bot with a scripted model, in a temporary folder",
+		Short: "Try the bot with a scripted model, in a temporary directory",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())

@@ -17,7 +17,7 @@ import (
 	"klawbot/internal/telegramtest"
 )
 
-// rig is a data folder with a configuration, a fake Telegram and a fake model,
+// rig is a data directory with a configuration, a fake Telegram and a fake model,
 // for bots that run as processes of their own.
 type rig struct {
 	t        testing.TB

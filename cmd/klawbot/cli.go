@@ -302,7 +302,7 @@ func (a *app) botConfig(l *config.Live, f config.Folders, log *slog.Logger) bot.
 	return bot.Config{Live: l, Folders: f, Redact: a.redact, Log: log, Version: version}
 }
 
-// withData runs fn with the data folder open beside a bot that may run, or not.
+// withData runs fn with the data directory open beside a bot that may run, or not.
 func (a *app) withData(ctx context.Context, fn func(*config.Live, config.Folders, *data.Data) error) error {
 	return a.withDataAs(ctx, mcp.SignIn{}, fn)
 }

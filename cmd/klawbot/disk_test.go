@@ -32,7 +32,7 @@ const (
 // cannotStore is in the one sentence that a person reads until then.
 const cannotStore = "Can't save messages right now"
 
-// onTmpfs gives a rig a data folder of some size that is a file system of its
+// onTmpfs gives a rig a data directory of some size that is a file system of its
 // own.
 func (r *rig) onTmpfs(size string) (data string) {
 	r.t.Helper()
@@ -200,7 +200,7 @@ func TestFullDiskAtStart(t *testing.T) {
 }
 
 // TestReadOnlyDiskAtStart holds the same for a file system that takes no
-// writes, for a data folder that was used before and for a new one.
+// writes, for a data directory that was used before and for a new one.
 func TestReadOnlyDiskAtStart(t *testing.T) {
 	for name, used := range map[string]bool{"new": false, "used": true} {
 		t.Run(name, func(t *testing.T) {

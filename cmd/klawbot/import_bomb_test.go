@@ -124,7 +124,7 @@ func TestImportRefusesArchiveBombs(t *testing.T) {
 				if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte("{}"), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				if args[0] == "import" { // it makes the data folder
+				if args[0] == "import" { // it makes the data directory
 					commandIn(t, home, "", "import", os.DevNull)
 				}
 				before := below(t, home)

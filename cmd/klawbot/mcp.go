@@ -284,7 +284,7 @@ func approveServer(ctx context.Context, a *app, name string, only []string, yes,
 			return err
 		}
 		slow := time.AfterFunc(slowServer, func() { fmt.Fprintf(a.stderr, "Waiting for %s to answer. Ctrl-C ends it.\n", name) })
-		_, err := d.MCP().Connect(ctx, name)
+		err := d.MCP().Connect(ctx, name)
 		slow.Stop()
 		if err != nil {
 			return err

@@ -28,7 +28,7 @@ func runWorker(delay time.Duration) func(modeltest.Request) modeltest.Reply {
 	}
 }
 
-// command runs a command of klawbot on the rig's data folder and returns what it
+// command runs a command of klawbot on the rig's data directory and returns what it
 // printed.
 func (r *rig) command(args ...string) string {
 	r.t.Helper()

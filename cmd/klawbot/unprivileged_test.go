@@ -198,7 +198,7 @@ func TestUnprivilegedConfiguration(t *testing.T) {
 		u.mkdir(closed, 0, 0o700)
 		u.write(filepath.Join(closed, "config.yaml"), []byte("{}"), nobody, 0o600)
 		u.config = filepath.Join(closed, "config.yaml")
-		u.refusesToRun(exitUsage, u.config, fmt.Sprintf("permission denied; let user %d enter its folder", nobody))
+		u.refusesToRun(exitUsage, u.config, fmt.Sprintf("permission denied; let user %d enter its directory", nobody))
 	})
 	t.Run("token file of another user", func(t *testing.T) {
 		u := newUnprivileged(t)

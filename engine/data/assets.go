@@ -22,7 +22,7 @@ import (
 // are missing, "" for none.
 func EmbeddingFor(language string) (model, fallback string) { return embed.ModelFor(language) }
 
-// EmbeddingIn is the model that the settings want for the texts of a data folder.
+// EmbeddingIn is the model that the settings want for the texts of a data directory.
 func EmbeddingIn(ctx context.Context, dir string, e settings.Embedding) string {
 	st, err := store.OpenBeside(ctx, store.Config{Dir: dir, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {

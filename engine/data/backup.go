@@ -11,13 +11,13 @@ import (
 // Archived is what BackUp or Restore dealt with.
 type Archived = archive.Archived
 
-// BackUp writes the data folder and the workspace into a new file; see
+// BackUp writes the data directory and the workspace into a new file; see
 // archive.Folder.
 func BackUp(ctx context.Context, c Config, file string) (Archived, error) {
 	return folderOf(c).BackUp(ctx, file)
 }
 
-// Restore makes a data folder from what BackUp wrote, or from an automatic backup, which
+// Restore makes a data directory from what BackUp wrote, or from an automatic backup, which
 // may also replace the database that is there.
 func Restore(ctx context.Context, c Config, file string, replace bool) (Archived, error) {
 	return folderOf(c).Restore(ctx, file, replace)
@@ -26,7 +26,7 @@ func Restore(ctx context.Context, c Config, file string, replace bool) (Archived
 // BackupFile is an automatic backup, or one from before an update.
 type BackupFile = archive.BackupFile
 
-// Restorable lists what may replace the database of a data folder.
+// Restorable lists what may replace the database of a data directory.
 func Restorable(dir string) ([]BackupFile, error) { return archive.Restorable(dir) }
 
 func folderOf(c Config) archive.Folder {

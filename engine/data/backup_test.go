@@ -17,7 +17,7 @@ import (
 	"klawbot/engine/internal/toolset"
 )
 
-// folder is a data folder with a database and a workspace.
+// folder is a data directory with a database and a workspace.
 func folder(t *testing.T) toolset.Config {
 	t.Helper()
 	dir := t.TempDir()
@@ -102,7 +102,7 @@ func TestBackUpAndRestore(t *testing.T) {
 	}
 }
 
-// TestBackUpKeepsTheCoreMemory: it is a file of the data folder, beside the database.
+// TestBackUpKeepsTheCoreMemory: it is a file of the data directory, beside the database.
 func TestBackUpKeepsTheCoreMemory(t *testing.T) {
 	from := folder(t)
 	core := filepath.Join("memory", "core_memory.json")

@@ -143,7 +143,7 @@ func (d *Data) CoreMemoryFile() (string, error) {
 	return d.memory.CoreFile().Path(), d.memory.CoreFile().Ensure()
 }
 
-// EmbedMemory gives what is new its vectors, for a data folder without a running
+// EmbedMemory gives what is new its vectors, for a data directory without a running
 // bot, and calls progress with how many were done.
 func (d *Data) EmbedMemory(ctx context.Context, progress func(done int)) error {
 	if d.missing != nil {

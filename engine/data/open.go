@@ -1,4 +1,4 @@
-// Package data is the data folder for commands, beside a running bot or without one:
+// Package data is the data directory for commands, beside a running bot or without one:
 // what was said and remembered, backups, the search index and its models. It runs no
 // turn and opens no channel.
 package data
@@ -35,7 +35,7 @@ import (
 // Config is what Open needs; New of package engine has it as its Base.
 type Config = toolset.Config
 
-// Data is the data folder as the commands of the command line use it, beside a
+// Data is the data directory as the commands of the command line use it, beside a
 // running bot or without one: no chat queues, no channels, short transactions.
 type Data struct {
 	// store is nil when the bot has never run; missing says so.
@@ -54,7 +54,7 @@ type Data struct {
 	memory    *recall.Memory
 }
 
-// Open opens the data folder for a command. Its gateway is only asked who may be
+// Open opens the data directory for a command. Its gateway is only asked who may be
 // written to and how a text is rendered.
 func Open(ctx context.Context, c Config) (*Data, error) {
 	d := &Data{missing: noData(c.Dir), gateway: c.Gateway, config: c.Store(), settings: c.Settings, skillDirs: skillDirs(c)}
@@ -83,7 +83,7 @@ func Open(ctx context.Context, c Config) (*Data, error) {
 	return d, err
 }
 
-// stats are how the bot of the data folder is doing.
+// stats are how the bot of the data directory is doing.
 func (d *Data) stats(ctx context.Context, c Config) ([]self.Entry, error) {
 	s, err := health.StatusOf(ctx, c)
 	if err != nil {
@@ -108,7 +108,7 @@ func (d *Data) update(ctx context.Context, older error) error {
 // noData says of a folder that no bot has used it.
 func noData(dir string) error { return fmt.Errorf("no klawbot data in %s: run klawbot init", dir) }
 
-// Close closes the data folder.
+// Close closes the data directory.
 func (d *Data) Close() error {
 	err := d.set.Close()
 	if d.store == nil {
@@ -267,7 +267,7 @@ func (d *Data) planned(c Config) *schedule.Editor {
 // Schedules are the tools' own view of what is planned, for the command line.
 func (d *Data) Schedules() job.Schedules { return d.schedules }
 
-// Another command that begins the data folder is done soon; a bot keeps it.
+// Another command that begins the data directory is done soon; a bot keeps it.
 const (
 	beginWithin = 5 * time.Second
 	beginAgain  = 20 * time.Millisecond
@@ -300,7 +300,7 @@ func (d *Data) beginNow(ctx context.Context) error {
 		return err
 	}
 	if d.store, err = store.OpenBeside(ctx, d.config); err != nil {
-		return fmt.Errorf("begin the data folder: %w", err)
+		return fmt.Errorf("begin the data directory: %w", err)
 	}
 	d.missing = nil
 	return nil

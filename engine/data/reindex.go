@@ -38,7 +38,7 @@ type Reindexed struct {
 
 // Reindex rebuilds the messages and the search index from the conversation logs, the
 // memories and the memory files. Nothing else may run with
-// the data folder. A kill leaves everything as it was; after a damaged database was
+// the data directory. A kill leaves everything as it was; after a damaged database was
 // replaced it leaves the backup, or a new database, until Reindex runs again, and the
 // bot tells the owner so at its next start. progress is told how many
 // bytes of the logs are read; nil is not. Vectors are the running bot's to make.
@@ -60,7 +60,7 @@ func reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 	}
 	st, beside, err := archive.Open(ctx, c.Store(), true)
 	if locked, ok := errors.AsType[*sqlite.LockedError](err); ok {
-		return done, fmt.Errorf("%s runs klawbot with the data folder %s: stop the bot first", locked.Who(), locked.Dir)
+		return done, fmt.Errorf("%s runs klawbot with the data directory %s: stop the bot first", locked.Who(), locked.Dir)
 	}
 	if err != nil {
 		return done, err

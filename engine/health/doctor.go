@@ -182,11 +182,11 @@ func databaseFindings(ctx context.Context, c toolset.Config) []Finding {
 
 func databaseFinding(ctx context.Context, st *store.Store) Finding {
 	if c := st.Condition(); c.State != condition.OK {
-		return Broken("database", remedy(c.State), errors.New(c.Fault))
+		return Broken("database", fixOf(c.State), errors.New(c.Fault))
 	}
 	started := time.Now()
 	if err := st.Check(ctx); err != nil {
-		return Broken("database", remedy(condition.Damaged), err)
+		return Broken("database", fixOf(condition.Damaged), err)
 	}
 	in, out, err := Queues(ctx, st)
 	if err != nil {
@@ -195,8 +195,8 @@ func databaseFinding(ctx context.Context, st *store.Store) Finding {
 	return OK("database", "integrity check passed (%s); %d in, %d out waiting", time.Since(started).Round(time.Millisecond), in.Waiting, out.Waiting)
 }
 
-// remedy is what to do about a database in a state.
-func remedy(s condition.State) string {
+// fixOf is what to do about a database in a state.
+func fixOf(s condition.State) string {
 	switch s {
 	case condition.Full:
 		return "free some space; the bot then resumes by itself"
@@ -426,7 +426,7 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }
 
-// memoryFindings are those of a data folder while the bot runs, or without one.
+// memoryFindings are those of a data directory while the bot runs, or without one.
 func memoryFindings(ctx context.Context, c toolset.Config) []Finding {
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	if errors.Is(err, store.ErrNotFound) {

@@ -132,7 +132,7 @@ func (s Status) Entries(remembered string, servers []mcp.Status, zone *time.Loca
 	return entries
 }
 
-// StatusOf reports what the data folder says of a bot that does not run. A
+// StatusOf reports what the data directory says of a bot that does not run. A
 // database that is damaged is part of the status; one that is not there is an
 // error.
 func StatusOf(ctx context.Context, c toolset.Config) (Status, error) {
@@ -258,7 +258,7 @@ func (u UsageToday) Text(language string) string {
 	return text
 }
 
-// LastBackup is the newest backup of a data folder.
+// LastBackup is the newest backup of a data directory.
 func LastBackup(dir string) (Backup, error) {
 	all, err := archive.Backups(dir)
 	if err != nil || len(all) == 0 {

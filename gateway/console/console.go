@@ -1,6 +1,6 @@
 // Package console makes terminals a channel. Its one chat is console_default;
 // terminals attach to it over HTTP (Channel.ServeHTTP, Client), which a bot
-// serves on the socket of its data folder. It does not listen and does not
+// serves on the socket of its data directory. It does not listen and does not
 // draw: where it is reachable and how a terminal looks is the command's matter.
 package console
 
@@ -22,7 +22,7 @@ import (
 // Name is the channel's name in ids.
 const Name = "console"
 
-// User is the id of the person at a terminal: the owner of the data folder.
+// User is the id of the person at a terminal: the owner of the data directory.
 const User = 1
 
 // Config is what New needs.

@@ -70,13 +70,9 @@ func program(tree *syntax.Regexp) int {
 // Size is about how many instructions the program of the pattern has.
 func (p *Pattern) Size() int { return p.size }
 
-// Match reports whether the pattern is found in a text, and whether the budget
-// was enough to look.
-func (p *Pattern) Match(b *Budget, text string) (found, looked bool) {
-	if !b.Spend(p.Cost(len(text))) {
-		return false, false
-	}
-	return p.MatchString(text), true
+// Match reports whether the pattern is found in a text, as far as the budget lets it look.
+func (p *Pattern) Match(b *Budget, text string) bool {
+	return b.Spend(p.Cost(len(text))) && p.MatchString(text)
 }
 
 // Cost is how many steps it takes at most to look for the pattern in so many

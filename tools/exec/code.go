@@ -130,10 +130,10 @@ func (c CodeConfig) run(ctx context.Context, call tools.Call, a codeArgs) tools.
 	return r
 }
 
-// outputFolder is the folder in the scratch folder whose files go to the chat.
+// outputFolder is the folder in the scratch directory whose files go to the chat.
 const outputFolder = "output"
 
-// command writes the code into the scratch folder, and says how it is run.
+// command writes the code into the scratch directory, and says how it is run.
 func (c CodeConfig) command(box *sandbox.Sandbox, scratch string, a codeArgs) (sandbox.Command, error) {
 	l := languages[a.Language]
 	code := sandbox.Bind{Host: filepath.Join(scratch, "code"), Inside: "/code"}
@@ -153,13 +153,13 @@ func (c CodeConfig) command(box *sandbox.Sandbox, scratch string, a codeArgs) (s
 	}, nil
 }
 
-// maxOutputEntries bounds how many names in the output folder are checked.
+// maxOutputEntries bounds how many names in the output directory are checked.
 const maxOutputEntries = 1000
 
 // errManyFiles stops the walk.
-var errManyFiles = errors.New("the output folder has too many files; only the first were looked at")
+var errManyFiles = errors.New("the output directory has too many files; only the first were looked at")
 
-// handOver makes the files of the output folder artifacts of the result. No link
+// handOver makes the files of the output directory artifacts of the result. No link
 // is followed, and only regular files count; the pipeline opens them just so.
 func handOver(r *tools.Result, folder string) error {
 	entries := 0

@@ -207,7 +207,7 @@ os.mkfifo(o+'/pipe')
 			t.Errorf("%+v, kept %q", r, texts)
 		}
 		if left, err := os.ReadDir(c.scratch); err != nil || len(left) > 0 {
-			t.Errorf("the scratch folder has %v, %v", left, err)
+			t.Errorf("the scratch directory has %v, %v", left, err)
 		}
 		clear(c.kept)
 		r = c.python("import os\nfor i in range(1500): open(os.environ['OUTPUT_DIR']+'/f%04d'%i,'w').write('x')")

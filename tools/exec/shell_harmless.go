@@ -179,7 +179,7 @@ func (w where) readable(name string, fileOnly bool) string {
 	case os.IsNotExist(err):
 		return ""
 	case errors.Is(err, errDetour):
-		return oneLine(name) + " leads back (..) out of what is no folder, or a link"
+		return oneLine(name) + " leads back (..) out of what is no directory, or a link"
 	case err != nil:
 		return oneLine(name) + " is outside the workspace"
 	case !info.Mode().IsRegular() && !info.IsDir(), fileOnly && info.IsDir():
@@ -213,7 +213,7 @@ func (w where) stat(name string) (fs.FileInfo, error) {
 
 // errDetour says that a path leads back out of something that is not a folder now: it
 // names another place once there is a folder, or a link to one.
-var errDetour = errors.New("path leads back out of what is no folder")
+var errDetour = errors.New("path leads back out of what is no directory")
 
 // straight refuses paths with .. after anything but folders of the workspace.
 func (w where) straight(seen string) error {

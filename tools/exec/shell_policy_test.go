@@ -165,7 +165,7 @@ func must(raw []byte, err error) []byte {
 // sly agrees and changes something at the same moment.
 type sly struct{ change func() }
 
-func (s sly) Approve(context.Context, tools.Question) (tools.Answer, error) {
+func (s sly) Approve(context.Context, tools.ApprovalRequest) (tools.Answer, error) {
 	s.change()
 	return tools.Answer{Granted: true}, nil
 }

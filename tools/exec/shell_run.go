@@ -93,7 +93,7 @@ func (s *Shell) refusal(v view, p command.Pipeline) string {
 	}
 	defer w.root.Close()
 	if w.dir != v.dir {
-		return "the folder of the command has changed; call it again"
+		return "the directory of the command has changed; call it again"
 	}
 	if _, unlisted := w.listed(p, s.config.Settings(), oneLine(v.line.Text)); unlisted != "" {
 		return "Command not in approved list: " + unlisted
@@ -132,7 +132,7 @@ func (v view) undecided(d tools.Decision) string {
 	case v.mode != ModeFull && d.Verdict != tools.Ask:
 		return "Command not in approved list: " + v.unlisted
 	case d.Binds != v.binds:
-		return "the folder or a script of the command has changed since it was approved; call it again"
+		return "the directory or a script of the command has changed since it was approved; call it again"
 	}
 	return ""
 }

@@ -156,9 +156,9 @@ func eventually(t testing.TB, what string, ok func() bool) {
 }
 
 // yes agrees to everything and notes what it was asked.
-type yes struct{ asked []tools.Question }
+type yes struct{ asked []tools.ApprovalRequest }
 
-func (y *yes) Approve(_ context.Context, q tools.Question) (tools.Answer, error) {
+func (y *yes) Approve(_ context.Context, q tools.ApprovalRequest) (tools.Answer, error) {
 	y.asked = append(y.asked, q)
 	return tools.Answer{Granted: true}, nil
 }

@@ -36,7 +36,7 @@ func (f *files) list(ctx context.Context, _ tools.Call, a listArgs) tools.Result
 		return tools.OK("(empty directory)")
 	}
 	if len(entries) > maxEntries {
-		entries[maxEntries] = fmt.Sprintf("... more than %d entries; list a folder below, or with less depth ...", maxEntries)
+		entries[maxEntries] = fmt.Sprintf("... more than %d entries; list a directory below, or with less depth ...", maxEntries)
 	}
 	return tools.OK(strings.Join(entries, "\n"))
 }

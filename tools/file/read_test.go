@@ -75,13 +75,13 @@ func TestReadLimit(t *testing.T) {
 func TestSkillsOfTheDataFolder(t *testing.T) {
 	var data string
 	b := newBench(t, func(c *file.Config) { data = c.Data })
-	put(t, filepath.Join(data, "skills/tea/SKILL.md"), "from the data folder")
-	put(t, filepath.Join(data, "skills/cake/SKILL.md"), "from the data folder")
+	put(t, filepath.Join(data, "skills/tea/SKILL.md"), "from the data directory")
+	put(t, filepath.Join(data, "skills/cake/SKILL.md"), "from the data directory")
 	put(t, filepath.Join(data, "klawbot.db"), "private")
 	b.put("skills/cake/SKILL.md", "from the workspace")
-	b.says(b.call("file_read", "path", "skills/tea/SKILL.md"), "from the data folder")
+	b.says(b.call("file_read", "path", "skills/tea/SKILL.md"), "from the data directory")
 	b.says(b.call("file_read", "path", "skills/cake/SKILL.md"), "from the workspace")
-	b.says(b.call("file_list", "path", "skills/tea"), "skills/tea/SKILL.md (20 bytes)")
+	b.says(b.call("file_list", "path", "skills/tea"), "skills/tea/SKILL.md (23 bytes)")
 	b.says(b.call("file_read", "path", "skills/none/SKILL.md"), "Error: file not found: skills/none/SKILL.md")
 	b.says(b.call("file_read", "path", "skills/../../data/klawbot.db"), "Error: Access denied: path outside workspace")
 	if err := os.Symlink("../klawbot.db", filepath.Join(data, "skills/link")); err != nil {

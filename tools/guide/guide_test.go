@@ -118,7 +118,6 @@ func TestDocsSearchReturnsTheBestSections(t *testing.T) {
 		"how do I write text files?": "### tools/files.md — file_write\nWrites a text file.",
 		"file_read":                  "### tools/files.md — file_read\nReads a text file of the workspace.",
 		"напоминания":                "### tools/memory.md — Memory\nНапоминание о встрече приходит вовремя.",
-		"恢复":                         "### tools/memory.md — 中文\n备份和恢复数据库。",
 	} {
 		arguments, err := json.Marshal(map[string]any{"query": query, "topK": 1})
 		if err != nil {

@@ -10,8 +10,7 @@ import (
 const stemLength = 6
 
 // wordsOf are the words of a text as the index compares them. A name such as
-// file_read is one word and also its parts; scripts without spaces give pairs
-// of characters.
+// file_read is one word and also its parts.
 func wordsOf(text string) []string {
 	var all []string
 	for _, run := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
@@ -22,45 +21,12 @@ func wordsOf(text string) []string {
 			all = append(all, run)
 		}
 		for part := range strings.SplitSeq(run, "_") {
-			all = append(all, partsOf(part)...)
+			if part != "" {
+				all = append(all, stem([]rune(part)))
+			}
 		}
 	}
 	return all
-}
-
-// partsOf parts a run of letters where the kind of script changes.
-func partsOf(run string) []string {
-	var all []string
-	runes := []rune(run)
-	for len(runes) > 0 {
-		n := 1
-		for n < len(runes) && dense(runes[n]) == dense(runes[0]) {
-			n++
-		}
-		if dense(runes[0]) {
-			all = append(all, pairsOf(runes[:n])...)
-		} else {
-			all = append(all, stem(runes[:n]))
-		}
-		runes = runes[n:]
-	}
-	return all
-}
-
-// dense reports whether a character belongs to a script without spaces.
-func dense(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
-}
-
-func pairsOf(runes []rune) []string {
-	if len(runes) == 1 {
-		return []string{string(runes)}
-	}
-	pairs := make([]string, 0, len(runes)-1)
-	for i := range runes[:len(runes)-1] {
-		pairs = append(pairs, string(runes[i:i+2]))
-	}
-	return pairs
 }
 
 // stem cuts a word roughly to what its forms share.

@@ -15,16 +15,10 @@ import (
 // invisible characters, entities and escapes decoded, typographic marks as ASCII.
 type folded struct {
 	text   []byte
-	hidden []concealed // texts in invisible characters
-	turned bool        // the text asks to be shown from right to left
-	tags   bool        // it has HTML tags
-	coded  bool        // it has long words that may be encoded text
-}
-
-// concealed is an invisible text, and the level for hiding it.
-type concealed struct {
-	rule, text string
-	level      Level
+	hidden []string // texts in invisible characters
+	turned bool     // the text asks to be shown from right to left
+	tags   bool     // it has HTML tags
+	coded  bool     // it has long words that may be encoded text
 }
 
 // minCoded is the shortest word that may be encoded text, in bytes.
@@ -235,10 +229,10 @@ const maxFlag = 6
 // reveal decodes the invisible characters.
 func (f *folder) reveal() {
 	if len(f.tagged) >= minUnseen {
-		f.hidden = append(f.hidden, concealed{"hidden text", string(f.tagged), Warn})
+		f.hidden = append(f.hidden, string(f.tagged))
 	}
 	if len(f.selected) >= minUnseen && printable(f.selected) {
-		f.hidden = append(f.hidden, concealed{"hidden text", string(f.selected), Warn})
+		f.hidden = append(f.hidden, string(f.selected))
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"klawbot/internal/wait"
 	"klawbot/tools/mcp/lines"
 	"klawbot/tools/mcp/shown"
 	"klawbot/tools/sandbox"
@@ -92,8 +93,8 @@ func (s *server) dial(ctx context.Context, version string, within time.Duration)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	slow := slowError{waited: within}
-	patience := newClock(within, func() { cancel(slow) })
-	defer patience.over()
+	patience := wait.NewClock(within, func() { cancel(slow) })
+	defer patience.End()
 	c := &conn{over: make(chan struct{})}
 	var transport sdk.Transport
 	if s.config.Command == "" {
@@ -153,7 +154,7 @@ func (s *server) start() (*sandbox.Process, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(s.host.config.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of MCP servers: %w", err)
+		return nil, fmt.Errorf("make the directory of MCP servers: %w", err)
 	}
 	var env []string
 	for _, name := range slices.Sorted(maps.Keys(s.config.Env)) {

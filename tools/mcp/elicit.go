@@ -36,7 +36,7 @@ func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitR
 		return &sdk.ElicitResult{Action: declined}, nil
 	}
 	defer s.leave(i)
-	defer i.call.clock.stop()()
+	defer i.call.clock.Stop()()
 	answer, err := i.hold(ctx, r.Params)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (i *interview) hold(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitR
 	return &sdk.ElicitResult{Action: accepted, Content: content}, nil
 }
 
-func (i *interview) ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error) {
+func (i *interview) ask(ctx context.Context, q tools.Question) (tools.Reply, error) {
 	q.Call, q.From, q.Text = i.call.Call, i.server.name, i.text
 	q.Call.ID = fmt.Sprintf("%s/question/%d", i.call.ID, i.server.count(i.call))
 	return i.asker.Ask(ctx, q)
@@ -127,7 +127,7 @@ func (i *interview) page(ctx context.Context, page string) (*sdk.ElicitResult, e
 		i.server.host.log.Warn("page of an MCP server declined", "server", i.server.name, "reason", err.Error())
 		return &sdk.ElicitResult{Action: declined}, nil
 	}
-	r, err := i.ask(ctx, tools.Inquiry{Page: page, Options: []tools.Option{{Word: tools.WordOpened}}, Usual: -1})
+	r, err := i.ask(ctx, tools.Question{Page: page, Options: []tools.Option{{Word: tools.WordOpened}}, Usual: -1})
 	if err != nil || r.Outcome != tools.Answered {
 		return unanswered(r.Outcome), err
 	}

@@ -17,7 +17,7 @@ func TestServerAsksThePerson(t *testing.T) {
 			c.ProtocolVersion = version
 			h := newHouse(t, map[string]mcp.Server{"test": c})
 			h.accept("test")
-			who := &person{reply: func(_ context.Context, q tools.Inquiry) tools.Reply {
+			who := &person{reply: func(_ context.Context, q tools.Question) tools.Reply {
 				if q.Step == 1 {
 					return choose(q, "no")
 				}
@@ -35,7 +35,7 @@ func TestServerAsksThePerson(t *testing.T) {
 			if r := h.call("mcp_test_ask", "{}", &person{}); r.Output != "decline null" {
 				t.Errorf("a person who declines: %+v", r)
 			}
-			gone := &person{reply: func(context.Context, tools.Inquiry) tools.Reply { return tools.Reply{Outcome: tools.Cancelled} }}
+			gone := &person{reply: func(context.Context, tools.Question) tools.Reply { return tools.Reply{Outcome: tools.Cancelled} }}
 			if r := h.call("mcp_test_ask", "{}", gone); r.Output != "cancel null" || len(gone.wanted) != 1 {
 				t.Errorf("a person who does not answer: %+v after %d questions", r, len(gone.wanted))
 			}
@@ -73,13 +73,13 @@ func TestFormNeverAsksForSecrets(t *testing.T) {
 	h.accept("test")
 	for _, field := range []string{`"password":{"type":"string"}`, `"apiKey":{"type":"string"}`, `"x":{"type":"string","title":"Your access token"}`, `"card_number":{"type":"string","title":"Credit card number"}`, `"client_secret":{"type":"string"}`} {
 		schema, _ := json.Marshal(map[string]string{"schema": `{"type":"object","properties":{` + field + `,"name":{"type":"string"}}}`}) // strings
-		who := &person{reply: func(context.Context, tools.Inquiry) tools.Reply { return write("hunter2") }}
+		who := &person{reply: func(context.Context, tools.Question) tools.Reply { return write("hunter2") }}
 		r := h.call("mcp_test_ask_form", string(schema), who)
 		if r.Output != "decline null" || len(who.wanted) != 0 || len(who.refused) != 1 || !strings.HasPrefix(who.refused[0], "test ") {
 			t.Errorf("%s: %+v, asked %+v, refused %q", field, r, who.wanted, who.refused)
 		}
 	}
-	who := &person{reply: func(context.Context, tools.Inquiry) tools.Reply { return write("100") }}
+	who := &person{reply: func(context.Context, tools.Question) tools.Reply { return write("100") }}
 	schema, _ := json.Marshal(map[string]string{"schema": formed(`{"type":"integer","title":"max_tokens"}`, true)}) // strings
 	if r := h.call("mcp_test_ask_form", string(schema), who); r.Output != `accept {"f":100}` {
 		t.Errorf("%+v", r)
@@ -99,7 +99,7 @@ func TestPagesToOpen(t *testing.T) {
 		"file:///etc/passwd":                         "decline null",
 		"https://x.org/" + strings.Repeat("x", 2000): "decline null",
 	} {
-		who := &person{reply: func(_ context.Context, q tools.Inquiry) tools.Reply { return choose(q, "opened") }}
+		who := &person{reply: func(_ context.Context, q tools.Question) tools.Reply { return choose(q, "opened") }}
 		r := h.call("mcp_test_ask_page", `{"url":"`+page+`"}`, who)
 		if r.Output != want {
 			t.Errorf("%s: %+v, want %s", page, r, want)
@@ -118,7 +118,7 @@ func TestPagesToOpen(t *testing.T) {
 func TestPageBeforeACall(t *testing.T) {
 	h := one(t, "plain", "connect")
 	h.accept("test")
-	who := &person{reply: func(_ context.Context, q tools.Inquiry) tools.Reply { return choose(q, "opened") }}
+	who := &person{reply: func(_ context.Context, q tools.Question) tools.Reply { return choose(q, "opened") }}
 	if r := h.call("mcp_test_connect", "{}", who); r.Output != "connected" || len(who.wanted) != 1 || who.wanted[0].Page != "https://example.com/connect" || who.wanted[0].Text != "Connect first." {
 		t.Errorf("%+v, asked %+v", r, who.wanted)
 	}
@@ -133,7 +133,7 @@ func TestQuestionEndsWithItsCall(t *testing.T) {
 	h.accept("test")
 	ctx, stop := context.WithCancel(t.Context())
 	ended := false
-	who := &person{reply: func(ctx context.Context, _ tools.Inquiry) tools.Reply {
+	who := &person{reply: func(ctx context.Context, _ tools.Question) tools.Reply {
 		stop()
 		<-ctx.Done()
 		ended = true

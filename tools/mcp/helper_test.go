@@ -387,11 +387,10 @@ func (h *house) open() {
 // accept accepts everything that a server has.
 func (h *house) accept(server string) []mcp.Accepted {
 	h.t.Helper()
-	seen, err := h.host.Connect(h.t.Context(), server)
-	if err != nil {
+	if err := h.host.Connect(h.t.Context(), server); err != nil {
 		h.t.Fatal(err)
 	}
-	all, err := h.host.Accept(h.t.Context(), server, seen, 0)
+	all, err := h.host.Accept(h.t.Context(), server, h.host.Waiting(server), 0)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -449,16 +448,16 @@ func one(t *testing.T, mode string, readOnly ...string) *house {
 // person answers questions and remembers them.
 type person struct {
 	mu      sync.Mutex
-	asked   []tools.Question // guarded by mu
-	wanted  []tools.Inquiry  // guarded by mu
-	refused []string         // guarded by mu
+	asked   []tools.ApprovalRequest // guarded by mu
+	wanted  []tools.Question        // guarded by mu
+	refused []string                // guarded by mu
 	// reply answers what a server asks; nil declines.
-	reply func(context.Context, tools.Inquiry) tools.Reply
+	reply func(context.Context, tools.Question) tools.Reply
 }
 
 var _ tools.Asker = (*person)(nil)
 
-func (p *person) Ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error) {
+func (p *person) Ask(ctx context.Context, q tools.Question) (tools.Reply, error) {
 	p.mu.Lock()
 	p.wanted = append(p.wanted, q)
 	p.mu.Unlock()
@@ -476,7 +475,7 @@ func (p *person) Refuse(_ context.Context, _ tools.Call, from, what string) {
 
 // choose is a reply that takes the option of a word or a text, and write one that
 // is written.
-func choose(q tools.Inquiry, name string) tools.Reply {
+func choose(q tools.Question, name string) tools.Reply {
 	i := slices.IndexFunc(q.Options, func(o tools.Option) bool { return string(o.Word) == name || o.Word == "" && o.Text == name })
 	if i < 0 {
 		return tools.Reply{Outcome: tools.Cancelled}
@@ -488,7 +487,7 @@ func write(text string) tools.Reply {
 	return tools.Reply{Outcome: tools.Answered, Option: -1, Text: text}
 }
 
-func (p *person) Approve(_ context.Context, q tools.Question) (tools.Answer, error) {
+func (p *person) Approve(_ context.Context, q tools.ApprovalRequest) (tools.Answer, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = append(p.asked, q)

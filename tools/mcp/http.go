@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"klawbot/internal/httpclient"
+	"klawbot/internal/wait"
 )
 
 // maxRedirects bounds a chain of redirects.
@@ -18,7 +19,7 @@ const maxRedirects = 5
 
 // http is the transport to a server over HTTP. The owner wrote its address, so
 // it may be inside the own network.
-func (s *server) http(ctx context.Context, patience *clock) (sdk.Transport, error) {
+func (s *server) http(ctx context.Context, patience *wait.Clock) (sdk.Transport, error) {
 	home, err := url.Parse(s.config.URL)
 	if err != nil {
 		return nil, err

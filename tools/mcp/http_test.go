@@ -68,7 +68,7 @@ func TestRedirectsStayAtTheOrigin(t *testing.T) {
 	if r := h.call("mcp_moved_echo", `{"text":"x"}`, tools.Always{}); !r.Success {
 		t.Errorf("%+v", r)
 	}
-	if _, err := h.host.Connect(t.Context(), "away"); err == nil || !strings.Contains(err.Error(), "redirects to another address") {
+	if err := h.host.Connect(t.Context(), "away"); err == nil || !strings.Contains(err.Error(), "redirects to another address") {
 		t.Errorf("%v", err)
 	}
 	select {
@@ -198,7 +198,7 @@ func TestSigningIn(t *testing.T) {
 	g.address = serveHTTP(t, g.handler())
 	servers := map[string]mcp.Server{"test": {URL: g.address + "/mcp"}}
 	h := newHouse(t, servers)
-	if _, err := h.host.Connect(t.Context(), "test"); err == nil || !strings.Contains(err.Error(), "klawbot mcp approve test") {
+	if err := h.host.Connect(t.Context(), "test"); err == nil || !strings.Contains(err.Error(), "klawbot mcp approve test") {
 		t.Errorf("without anybody to sign in: %v", err)
 	}
 	h.signIn = mcp.SignIn{Redirect: "http://127.0.0.1:1/callback", Visit: browse}
@@ -247,7 +247,7 @@ func TestSigningInAsAKnownClient(t *testing.T) {
 	// The token was given to another client than the one that is configured now.
 	h.configure(map[string]mcp.Server{"test": {URL: g.address + "/mcp", Client: mcp.Client{ID: "another", Secret: g.secret}}})
 	h.open()
-	if _, err := h.host.Connect(t.Context(), "test"); err == nil || !strings.Contains(err.Error(), "klawbot mcp approve test") {
+	if err := h.host.Connect(t.Context(), "test"); err == nil || !strings.Contains(err.Error(), "klawbot mcp approve test") {
 		t.Errorf("with the token of another client: %v", err)
 	}
 
@@ -259,7 +259,7 @@ func TestSigningInAsAKnownClient(t *testing.T) {
 	}
 	h.signIn = mcp.SignIn{Redirect: "http://127.0.0.1:1/callback", Visit: browse}
 	h.open()
-	if _, err := h.host.Connect(t.Context(), "test"); err == nil || !strings.Contains(err.Error(), "issuer") {
+	if err := h.host.Connect(t.Context(), "test"); err == nil || !strings.Contains(err.Error(), "issuer") {
 		t.Errorf("at another authorization server: %v", err)
 	}
 }
@@ -277,7 +277,7 @@ func TestSigningInAsAMachine(t *testing.T) {
 	known.Secret = "another"
 	h.configure(map[string]mcp.Server{"test": {URL: g.address + "/mcp", Client: known}})
 	h.open()
-	if _, err := h.host.Connect(t.Context(), "test"); err == nil || !strings.Contains(err.Error(), "invalid_client") {
+	if err := h.host.Connect(t.Context(), "test"); err == nil || !strings.Contains(err.Error(), "invalid_client") {
 		t.Errorf("with another secret: %v", err)
 	}
 }

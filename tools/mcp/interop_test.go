@@ -150,7 +150,7 @@ func everything(t *testing.T, c mcp.Server) {
 }
 
 // filledIn is how a person fills in the form of server-everything.
-func filledIn(_ context.Context, q tools.Inquiry) tools.Reply {
+func filledIn(_ context.Context, q tools.Question) tools.Reply {
 	switch title, _, _ := strings.Cut(q.Field, " ("); {
 	case q.Step == 1:
 		return write("Ada")
@@ -229,11 +229,10 @@ func conform(address string) error {
 		SignIn: mcp.SignIn{Redirect: "http://localhost:3000/callback", Visit: browse},
 	})
 	defer h.Close()
-	seen, err := h.Connect(ctx, "suite")
-	if err != nil {
+	if err := h.Connect(ctx, "suite"); err != nil {
 		return err
 	}
-	accepted, err := h.Accept(ctx, "suite", seen, 0)
+	accepted, err := h.Accept(ctx, "suite", h.Waiting("suite"), 0)
 	if err != nil {
 		return err
 	}

@@ -207,19 +207,18 @@ func (h *Host) Changed() uint64 {
 
 func (h *Host) names() []string { return slices.Sorted(maps.Keys(h.config.Servers())) }
 
-// Connect connects to a server and returns the tools that it has, by name. Who
-// calls it waits for the answer: a try that fails is not made again.
-func (h *Host) Connect(ctx context.Context, name string) ([]Definition, error) {
+// Connect connects to a server. Who calls it waits for the answer: a try that fails is
+// not made again.
+func (h *Host) Connect(ctx context.Context, name string) error {
 	s, err := h.server(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := s.session(ctx, false); err != nil {
-		var down downError
-		if errors.As(err, &down) {
+		if down, ok := errors.AsType[downError](err); ok {
 			err = down.fault // there may be no next try
 		}
-		return nil, fmt.Errorf("MCP server %s: %w", name, err)
+		return fmt.Errorf("MCP server %s: %w", name, err)
 	}
-	return s.definitions(), nil
+	return nil
 }

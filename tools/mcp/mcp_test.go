@@ -19,7 +19,7 @@ import (
 
 func TestNothingIsUsedBeforeTheOwnerAccepts(t *testing.T) {
 	h := one(t, "plain")
-	if _, err := h.host.Connect(t.Context(), "test"); err != nil {
+	if err := h.host.Connect(t.Context(), "test"); err != nil {
 		t.Fatal(err)
 	}
 	if got := h.offered(); len(got) != 0 {
@@ -215,7 +215,7 @@ func TestProgramThatSaysNothingToTheLatestProtocol(t *testing.T) {
 	h.open()
 	h.configure(map[string]mcp.Server{"test": child(t, "deaf")})
 	for range time.Tick(50 * time.Millisecond) {
-		_, err := h.host.Connect(t.Context(), "test")
+		err := h.host.Connect(t.Context(), "test")
 		if err == nil {
 			break
 		}
@@ -240,8 +240,8 @@ func TestProtocolVersionOfTheOwner(t *testing.T) {
 
 func TestServerWithoutTools(t *testing.T) {
 	h := one(t, "bare")
-	if seen, err := h.host.Connect(t.Context(), "test"); err != nil || len(seen) != 0 {
-		t.Errorf("%+v, %v", seen, err)
+	if err := h.host.Connect(t.Context(), "test"); err != nil || len(h.host.Waiting("test")) != 0 {
+		t.Errorf("%+v, %v", h.host.Waiting("test"), err)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestTimeOfPeopleIsNotTheServers(t *testing.T) {
 	c.Timeout = 2 * time.Second
 	h := newHouse(t, map[string]mcp.Server{"test": c})
 	h.accept("test")
-	slow := &person{reply: func(_ context.Context, q tools.Inquiry) tools.Reply {
+	slow := &person{reply: func(_ context.Context, q tools.Question) tools.Reply {
 		if q.Step == 1 {
 			<-time.After(c.Timeout + time.Second)
 			return choose(q, "yes")
@@ -292,12 +292,12 @@ func TestTimeOfPeopleIsNotTheServers(t *testing.T) {
 // a second try, nor hears of one that never comes.
 func TestWhoConnectsHearsAtOnceThatItFailed(t *testing.T) {
 	h := newHouse(t, map[string]mcp.Server{"test": child(t, "dies")})
-	_, err := h.host.Connect(t.Context(), "test")
+	err := h.host.Connect(t.Context(), "test")
 	if err == nil || err.Error() != "MCP server test: the program ended with exit code 3: no such database" {
 		t.Errorf("%v", err)
 	}
 	h = newHouse(t, map[string]mcp.Server{"test": child(t, "stranger")})
-	_, err = h.host.Connect(t.Context(), "test")
+	err = h.host.Connect(t.Context(), "test")
 	if err == nil || err.Error() != `MCP server test: unsupported protocol version: "1999-01-01"` {
 		t.Errorf("%v", err)
 	}
@@ -321,7 +321,7 @@ func TestConfigurationIsFollowed(t *testing.T) {
 	if got := h.offered(); len(got) != 0 || h.host.Changed() == before {
 		t.Errorf("offered %v", got)
 	}
-	if _, err := h.host.Connect(t.Context(), "test"); err == nil {
+	if err := h.host.Connect(t.Context(), "test"); err == nil {
 		t.Error("a server that is not configured was connected to")
 	}
 	if err := h.host.Forget(t.Context(), "test"); err != nil {
@@ -358,9 +358,9 @@ func BenchmarkCall(b *testing.B) {
 		Approvals: l, Dir: b.TempDir(), Log: slog.New(slog.DiscardHandler),
 	})
 	defer host.Close()
-	seen, err := host.Connect(b.Context(), "test")
+	err = host.Connect(b.Context(), "test")
 	if err == nil {
-		_, err = host.Accept(b.Context(), "test", seen, 0)
+		_, err = host.Accept(b.Context(), "test", host.Waiting("test"), 0)
 	}
 	registry, failed := tools.NewRegistry()
 	if err = errors.Join(err, failed); err != nil {

@@ -229,13 +229,6 @@ func (e downError) Error() string {
 
 func (e downError) Unwrap() error { return e.fault }
 
-// definitions are the tools that the server has, by name.
-func (s *server) definitions() []Definition {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return inOrder(s.offered)
-}
-
 func inOrder(offered map[string]Definition) []Definition {
 	var all []Definition
 	for _, name := range slices.Sorted(maps.Keys(offered)) {
@@ -311,19 +304,14 @@ func (s *server) client() *sdk.Client {
 		Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
 			Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{},
 		}},
-		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) {
-			select {
-			case s.relist <- struct{}{}:
-			default:
-			}
-		},
-		ElicitationHandler: s.elicit,
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { wait.Signal(s.relist) },
+		ElicitationHandler:     s.elicit,
 	})
 }
 
 type call struct {
 	tools.Call
-	clock *clock
+	clock *wait.Clock
 	asked int // how often the server has asked; guarded by the server's mu
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 
+	"klawbot/internal/wait"
 	"klawbot/tools/mcp/signin"
 )
 
@@ -25,11 +26,11 @@ type SignIn struct {
 	Visit func(ctx context.Context, server, page string) (led string, err error)
 }
 
-func (s *server) door(ctx context.Context, home *url.URL, patience *clock) (auth.OAuthHandler, error) {
+func (s *server) door(ctx context.Context, home *url.URL, patience *wait.Clock) (auth.OAuthHandler, error) {
 	d := signin.Door{Server: s.name, Client: s.config.Client, Tokens: s.host.config.Approvals, Living: s.living, Redirect: s.signIn.Redirect, Wanted: s.wantSignIn}
 	if s.signIn.Visit != nil {
 		d.Visit = func(ctx context.Context, page string) (string, error) {
-			defer patience.stop()() // the time of people is not the server's
+			defer patience.Stop()() // the time of people is not the server's
 			if err := openable(page); err != nil {
 				return "", fmt.Errorf("the page to sign in at is not shown: %w", err)
 			}
@@ -57,10 +58,7 @@ func (h *Host) SignIn(ctx context.Context, name string, at SignIn) error {
 		return err
 	}
 	c.close()
-	select {
-	case s.again <- struct{}{}:
-	default:
-	}
+	wait.Signal(s.again)
 	return nil
 }
 

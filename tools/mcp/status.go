@@ -96,7 +96,7 @@ func (h *Host) Probe(ctx context.Context) []Status {
 	var probes sync.WaitGroup
 	for _, name := range h.names() {
 		probes.Go(func() {
-			_, _ = h.Connect(ctx, name) // the status says what is wrong
+			_ = h.Connect(ctx, name) // the status says what is wrong
 		})
 	}
 	probes.Wait()

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"klawbot/internal/wait"
 	"klawbot/tools"
 	"klawbot/tools/mcp/schema"
 	"klawbot/tools/mcp/shown"
@@ -82,13 +83,13 @@ func (t *tool) Run(ctx context.Context, c tools.Call) tools.Result {
 	timeout := t.spec.Timeout - askTime
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	running := &call{Call: c, clock: newClock(timeout, cancel)}
+	running := &call{Call: c, clock: wait.NewClock(timeout, cancel)}
 	defer s.begin(running)()
 	r, err := t.try(ctx, s, c)
 	if err != nil && !t.spec.Changes && ctx.Err() == nil && broken(err) {
 		r, err = t.try(ctx, s, c)
 	}
-	late := running.clock.over()
+	late := running.clock.End()
 	switch {
 	case err == nil:
 		return r

@@ -47,7 +47,7 @@ func newBench(t *testing.T) *bench {
 // again makes a new host and pipeline, as another process does.
 func (b *bench) again() {
 	b.host = plugin.New(plugin.Config{
-		Dir: b.path(""), Workspace: filepath.Join(b.data, "workspace"), Slow: b.slow(), Log: slog.New(slog.DiscardHandler),
+		Dir: b.path(""), Workspace: filepath.Join(b.data, "workspace"), Log: slog.New(slog.DiscardHandler),
 		Runner: func() sandbox.Runner { return b.runner }, ReadOnly: func() []string { return b.reads },
 		Keep: func(tools.Call) []string { return b.keep },
 	})
@@ -66,9 +66,6 @@ func (b *bench) again() {
 		},
 	})
 }
-
-// slow is the file that remembers slow plugins.
-func (b *bench) slow() string { return filepath.Join(b.data, "plugins.json") }
 
 // asked is how often the plugins that count it were asked for their
 // specifications.

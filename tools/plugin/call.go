@@ -22,7 +22,7 @@ const (
 	resultBytes = 1 << 20
 	// grace is how long a sandbox may take to end a program after its timeout.
 	grace = 15 * time.Second
-	// Where a sandbox shows the plugins, for reading, and a call's output folder.
+	// Where a sandbox shows the plugins, for reading, and a call's output directory.
 	insidePlugins = "/plugins"
 	insideOutput  = "/output"
 )
@@ -155,7 +155,7 @@ func (a answer) result(code int) tools.Result {
 }
 
 // files are the artifacts with their paths as they are outside the sandbox. The
-// pipeline takes only what lies in the scratch folder.
+// pipeline takes only what lies in the scratch directory.
 func files(all []tools.Artifact, scratch, inside string) []tools.Artifact {
 	for i, a := range all {
 		if rest, ok := strings.CutPrefix(a.Path, inside+"/"); ok {

@@ -109,7 +109,7 @@ printf '{"output":"drawn","artifacts":[{"path":"chart.png"},{"name":"table.csv",
 	if diff := cmp.Diff(want, r.Artifacts); diff != "" {
 		t.Error(diff)
 	}
-	for _, said := range []string{"(link is not sent: it cannot be read)", "(secret is not sent: it does not lie in the call's scratch folder)"} {
+	for _, said := range []string{"(link is not sent: it cannot be read)", "(secret is not sent: it does not lie in the call's scratch directory)"} {
 		if !strings.Contains(r.Output, said) {
 			t.Errorf("%q is not said: %s", said, r.Output)
 		}

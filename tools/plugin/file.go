@@ -46,7 +46,7 @@ func list(dir string) ([]file, error) {
 			continue
 		}
 		if folder != "" {
-			f.fault = "its folder " + folder
+			f.fault = "its directory " + folder
 		}
 		all = append(all, f)
 	}
@@ -62,7 +62,7 @@ func look(path string) (f file, ok bool) {
 	}
 	switch mode := info.Mode(); {
 	case mode.Type() == fs.ModeSymlink:
-		f.fault = "is a link; put the file itself into the folder"
+		f.fault = "is a link; put the file itself into the directory"
 	case !mode.IsRegular(), mode.Perm()&0o111 == 0:
 		return f, false
 	default:
@@ -71,7 +71,7 @@ func look(path string) (f file, ok bool) {
 	if s, known := info.Sys().(*syscall.Stat_t); known {
 		f.device, f.node, f.changed = uint64(s.Dev), s.Ino, ctime(s)
 		if f.fault == "" && s.Nlink > 1 {
-			f.fault = "has a second name (hard link); put a copy into the folder"
+			f.fault = "has a second name (hard link); put a copy into the directory"
 		}
 	}
 	f.size, f.modified = info.Size(), info.ModTime()
@@ -83,7 +83,7 @@ func unsafe(info fs.FileInfo) string {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case info.Mode().Type() == fs.ModeSymlink:
-		return "is a link; make it a folder"
+		return "is a link; make it a directory"
 	case info.Mode().Perm()&0o022 != 0:
 		return "can be written by others; fix it with chmod go-w"
 	case ok && s.Uid != 0 && int(s.Uid) != os.Geteuid():

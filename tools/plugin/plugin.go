@@ -41,9 +41,6 @@ type Config struct {
 	ReadOnly func() []string
 	// Keep names files that a call may not change in a sandbox; nil: none.
 	Keep func(tools.Call) []string
-	// Slow is the file that remembers plugins that take long and have no usable
-	// specification, so that not every process waits for them; "" is none.
-	Slow string
 	// Log is required.
 	Log *slog.Logger
 }
@@ -174,7 +171,7 @@ func (h *Host) Look(ctx context.Context) {
 			unknown = append(unknown, &next[i])
 		}
 	}
-	h.ask(ctx, box, unknown)
+	h.ask(ctx, unknown)
 	if ctx.Err() != nil || !fresh {
 		return
 	}
@@ -210,34 +207,19 @@ func (h *Host) offered(p plugin, reads []string) plugin {
 	return p
 }
 
-// ask reads the specifications of plugins, some at a time. It skips those that were slow
-// and unusable the last time.
-func (h *Host) ask(ctx context.Context, box string, all []*plugin) {
-	if len(all) == 0 {
-		return
-	}
-	slowOnes := h.recall()
+// ask reads the specifications of plugins, some at a time.
+func (h *Host) ask(ctx context.Context, all []*plugin) {
 	var asked sync.WaitGroup
 	room := make(chan struct{}, together)
-	took := make([]time.Duration, len(all))
-	for i, p := range all {
-		if p.fault = slowOnes.fault(p.file, box, time.Now()); p.fault != "" {
-			continue
-		}
+	for _, p := range all {
 		room <- struct{}{}
 		asked.Go(func() {
 			defer func() { <-room }()
-			begun := time.Now()
-			spec, err := h.spec(ctx, p.file)
-			if took[i] = time.Since(begun); err != nil {
+			var err error
+			if p.spec, err = h.spec(ctx, p.file); err != nil {
 				p.fault = err.Error()
-				return
 			}
-			p.spec = spec
 		})
 	}
 	asked.Wait()
-	if ctx.Err() == nil {
-		h.remember(slowOnes, box, all, took)
-	}
 }

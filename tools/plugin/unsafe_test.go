@@ -32,7 +32,7 @@ func TestOnlyTheOwnerMayChangeAPlugin(t *testing.T) {
 		"another's":    {described{0o755, me + 12345}, "belongs to another user; fix it with chown"},
 		"for the team": {described{0o775, me}, "can be written by others; fix it with chmod go-w"},
 		"for all":      {described{0o757, me}, "can be written by others; fix it with chmod go-w"},
-		"a link":       {described{fs.ModeSymlink | 0o777, me}, "is a link; make it a folder"},
+		"a link":       {described{fs.ModeSymlink | 0o777, me}, "is a link; make it a directory"},
 	} {
 		if got := unsafe(tt.info); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)

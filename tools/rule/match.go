@@ -64,8 +64,7 @@ func separates(word string) bool { return len(word) == 1 && strings.Contains(sep
 // Other words may stand between them, but not another command.
 func (f *forbidden) inCommand(line string, steps *budget.Budget) bool {
 	if f.pattern != nil {
-		found, _ := f.pattern.Match(steps, line)
-		return found
+		return f.pattern.Match(steps, line)
 	}
 	if !steps.Spend(1 + len(line)) {
 		return false
@@ -119,9 +118,7 @@ func isPath(word string) bool {
 // inPath reports whether a path is forbidden, or lies below one that is.
 func (f *forbidden) inPath(name string, steps *budget.Budget) bool {
 	if f.pattern != nil {
-		written, _ := f.pattern.Match(steps, name)
-		clean, _ := f.pattern.Match(steps, cleaned(name))
-		return written || clean
+		return f.pattern.Match(steps, name) || f.pattern.Match(steps, cleaned(name))
 	}
 	return steps.Spend(1+len(name)) && len(f.words) == 1 && holdsPath(name, f.words[0])
 }

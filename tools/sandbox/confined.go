@@ -177,7 +177,7 @@ func (c Config) check() error {
 		return fmt.Errorf("the workspace of a sandbox is an absolute path, not %q", c.Workspace)
 	}
 	if c.Data != "" && within(resolved(c.Workspace), resolved(c.Data)) {
-		return errors.New("the data folder lies in the workspace, where commands in a sandbox would change it; move the workspace")
+		return errors.New("the data directory lies in the workspace, where commands in a sandbox would change it; move the workspace")
 	}
 	if c.Configuration != "" && within(resolved(c.Workspace), resolved(c.Configuration)) {
 		return errors.New("the configuration lies in the workspace, where commands in a sandbox would read and change it; move it")
@@ -208,7 +208,7 @@ func (b Bind) check(data string) error {
 		}
 	}
 	if data != "" && (within(real, resolved(data))) {
-		return fmt.Errorf("%s may not be mounted into a sandbox: it holds the data folder", b.Host)
+		return fmt.Errorf("%s may not be mounted into a sandbox: it holds the data directory", b.Host)
 	}
 	if in := filepath.Clean(b.Inside); slices.Contains([]string{"/", insideWorkspace, insideSkills, "/proc", "/dev", "/tmp", "/usr", "/etc"}, in) {
 		return fmt.Errorf("%s may not be mounted over %s of a sandbox", b.Host, in)
@@ -402,7 +402,7 @@ func (s *Sandbox) request(c Command) (*request, error) {
 		}
 	}
 	if r.dir == "" {
-		return nil, fmt.Errorf("the folder to run in lies outside the sandbox: %s", c.Dir)
+		return nil, fmt.Errorf("the directory to run in lies outside the sandbox: %s", c.Dir)
 	}
 	r.env = append(insideEnviron(), "WORKSPACE="+s.Workspace())
 	if skills := s.Skills(); skills != "" {

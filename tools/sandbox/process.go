@@ -96,7 +96,7 @@ func (c Command) check() error {
 		}
 	}
 	if !filepath.IsAbs(c.Dir) {
-		return fmt.Errorf("the folder to run in is not an absolute path: %q", c.Dir)
+		return fmt.Errorf("the directory to run in is not an absolute path: %q", c.Dir)
 	}
 	return nil
 }

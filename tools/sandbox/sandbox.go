@@ -64,7 +64,7 @@ type Command struct {
 	// Pipe are the further commands of a pipeline: each reads what the one
 	// before it writes. The exit code is the last one's.
 	Pipe [][]string
-	// Dir is the folder to run in, an absolute path of the host. Required.
+	// Dir is the directory to run in, an absolute path of the host. Required.
 	Dir string
 	// Binds are further folders and files that a sandbox shows to the command.
 	Binds []Bind

@@ -45,7 +45,7 @@ func (k settingsTool) check(a configArgs) error {
 		return nil
 	}
 	if a.Key == "" {
-		return Refuse(tools.Validation, "Missing required parameter: key")
+		return tools.Refuse(tools.Validation, "Missing required parameter: key")
 	}
 	if a.Action == "get" {
 		return nil
@@ -53,8 +53,11 @@ func (k settingsTool) check(a configArgs) error {
 	if err := k.configuration.Settable(a.Key); err != nil {
 		return err
 	}
+	if a.Action == "append" { // no key that may be set is a list
+		return tools.Refuse(tools.Validation, "%s is not a list; use the action set", a.Key)
+	}
 	if a.Value == nil {
-		return Refuse(tools.Validation, "Missing required parameter: value")
+		return tools.Refuse(tools.Validation, "Missing required parameter: value")
 	}
 	return nil
 }
@@ -68,11 +71,6 @@ func (k settingsTool) run(_ context.Context, _ tools.Call, a configArgs) tools.R
 		return tools.OK(lines(k.configuration.Entries()))
 	case "get":
 		return k.get(a.Key)
-	case "append":
-		if err := k.configuration.Append(a.Key, *a.Value); err != nil {
-			return tools.Failed(err)
-		}
-		return tools.OK(fmt.Sprintf("OK: %s was added to %s", *a.Value, a.Key))
 	}
 	if err := k.configuration.Set(a.Key, *a.Value); err != nil {
 		return tools.Failed(err)

@@ -35,8 +35,6 @@ type Configuration interface {
 	// Set changes one setting in the configuration file. Whatever comes of it,
 	// no other setting is different afterwards.
 	Set(key, value string) error
-	// Append adds a value to a setting that is a list, with the same promise.
-	Append(key, value string) error
 }
 
 // Body is the rest of the bot as it may be told about. It may be used from
@@ -52,11 +50,6 @@ type Body interface {
 	Provider(ctx context.Context, chat string) []Entry
 	// Stats are how the bot is doing.
 	Stats(ctx context.Context) ([]Entry, error)
-}
-
-// Refuse is how a Configuration says no; see tools.Refusal.
-func Refuse(kind tools.ErrorKind, format string, args ...any) error {
-	return tools.Refuse(kind, format, args...)
 }
 
 // Config is what New needs. All of it is required.

@@ -13,7 +13,7 @@ import (
 	"klawbot/tools/self"
 )
 
-// settings is a configuration with one list that may be set.
+// settings is a configuration.
 type settings struct{ said []string }
 
 func (s *settings) Entries() []self.Entry {
@@ -27,7 +27,7 @@ func (s *settings) Entries() []self.Entry {
 
 func (s *settings) Settable(key string) error {
 	if key == "token" {
-		return self.Refuse(tools.PolicyDenied, "%s is the owner's", key)
+		return tools.Refuse(tools.PolicyDenied, "%s is the owner's", key)
 	}
 	return nil
 }
@@ -37,11 +37,6 @@ func (s *settings) Set(key, value string) error {
 		return errors.New("disk full")
 	}
 	s.said = append(s.said, "set "+key+" "+value)
-	return nil
-}
-
-func (s *settings) Append(key, value string) error {
-	s.said = append(s.said, "append "+key+" "+value)
 	return nil
 }
 
@@ -91,11 +86,11 @@ func TestConfigActions(t *testing.T) {
 		`{"action":"set","key":"agent.language","value":5}`:     {"OK: agent.language = 5", "set agent.language 5"},
 		`{"action":"set","key":"agent.language","value":""}`:    {"OK: agent.language = ", "set agent.language "},
 		`{"action":"set","key":"agent.language","value":"bad"}`: {"Error: disk full", ""},
-		`{"action":"append","key":"agent.names","value":"b"}`:   {"OK: b was added to agent.names", "append agent.names b"},
+		`{"action":"append","key":"agent.names","value":"b"}`:   {"Error: agent.names is not a list; use the action set", ""},
 		`{"action":"set","key":"token","value":"x"}`:            {"Error: token is the owner's", ""},
 		`{"action":"delete","key":"agent.language"}`:            {"Error: parameter 'action' must be one of get, set, list, append", ""},
 		`{"action":"set","value":"x"}`:                          {"Error: Missing required parameter: key", ""},
-		`{"action":"append","key":"agent.names","value":null}`:  {"Error: Missing required parameter: value", ""},
+		`{"action":"append","key":"agent.names","value":null}`:  {"Error: agent.names is not a list; use the action set", ""},
 		`{"action":"set","key":"agent.language","value":["a"]}`: {"Error: parameter 'value' must be of type string, not array", ""},
 		`{"action":"set","key":"agent.language","valeu":"x"}`:   {"Error: unknown parameter 'valeu'; did you mean value?", ""},
 	} {

@@ -53,7 +53,7 @@ func furnished(t *testing.T, c web.Config) *house {
 }
 
 // Approve is the person who is asked.
-func (h *house) Approve(context.Context, tools.Question) (tools.Answer, error) {
+func (h *house) Approve(context.Context, tools.ApprovalRequest) (tools.Answer, error) {
 	h.asked++
 	if h.agree {
 		return tools.Answer{Granted: true}, nil

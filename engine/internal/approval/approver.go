@@ -80,7 +80,7 @@ const (
 
 // Approve asks and waits, without a slot for model calls. The chat queue stays closed
 // but for buttons and /stop.
-func (a *Approver) Approve(ctx context.Context, asked tools.Question) (tools.Answer, error) {
+func (a *Approver) Approve(ctx context.Context, asked tools.ApprovalRequest) (tools.Answer, error) {
 	t, at := a.turn, a.address()
 	row := store.Approval{
 		Turn: t.ID, Call: asked.Call.ID, Address: at, Home: at, Sender: t.User, Tool: asked.Call.Name,
@@ -105,7 +105,7 @@ func (a *Approver) answer(row store.Approval, refusal string) tools.Answer {
 
 // ask asks and returns how that ended, or in words for the model why it does not
 // ask.
-func (a *Approver) ask(ctx context.Context, wanted store.Approval, asked tools.Question) (row store.Approval, refusal string, err error) {
+func (a *Approver) ask(ctx context.Context, wanted store.Approval, asked tools.ApprovalRequest) (row store.Approval, refusal string, err error) {
 	q := a.questions
 	wanted.Token = rand.Text()
 	if tools.Obscures(asked.Call.Arguments, q.words.Redact) {
@@ -170,7 +170,7 @@ func whyNot(row store.Approval, person bool) string {
 
 // hashOf identifies a tool, its exact arguments, which are in canonical form,
 // and what else the call depends on.
-func hashOf(asked tools.Question) string {
+func hashOf(asked tools.ApprovalRequest) string {
 	text := asked.Call.Name + "\x00" + string(asked.Call.Arguments)
 	if asked.Binds != "" {
 		text += "\x00" + asked.Binds

@@ -20,14 +20,14 @@ import (
 // process.
 type form struct {
 	row store.Approval
-	tools.Inquiry
+	tools.Question
 	reply tools.Reply // guarded by the mu of Questions
 }
 
 // Ask asks the person of the turn on behalf of a program, in the chat of the
 // turn; a page to open is an owner's matter. Runs of jobs decline: no
 // person attends them. A turn asks one thing at a time.
-func (a *Approver) Ask(ctx context.Context, asked tools.Inquiry) (tools.Reply, error) {
+func (a *Approver) Ask(ctx context.Context, asked tools.Question) (tools.Reply, error) {
 	t, q := a.turn, a.questions
 	declined := tools.Reply{Outcome: tools.Declined, Option: -1}
 	if t.Job != nil {
@@ -77,7 +77,7 @@ func (a *Approver) opener() (at gateway.Address, owner int64) {
 // askForm asks a person what a program wants to know and returns when that has ended.
 // to says for which call, whom and where. It does not ask a second time about the same
 // call.
-func (q *Questions) askForm(ctx context.Context, to store.Approval, asked tools.Inquiry) (tools.Reply, error) {
+func (q *Questions) askForm(ctx context.Context, to store.Approval, asked tools.Question) (tools.Reply, error) {
 	to.Token, to.Question, to.Shown, to.Home = rand.Text(), true, q.words.Shown(asked), to.Address
 	f, done := q.open(to, asked)
 	defer done()
@@ -103,8 +103,8 @@ func (q *Questions) askForm(ctx context.Context, to store.Approval, asked tools.
 }
 
 // open takes a form in; the function takes it out again.
-func (q *Questions) open(row store.Approval, asked tools.Inquiry) (f *form, done func()) {
-	f = &form{row: row, Inquiry: asked}
+func (q *Questions) open(row store.Approval, asked tools.Question) (f *form, done func()) {
+	f = &form{row: row, Question: asked}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.forms = append(q.forms, f)

@@ -61,7 +61,7 @@ func (a *Approver) ownerChats() []gateway.Address {
 // askOwners asks the first owner who can be reached, in their private chat,
 // and the next one when the request does not arrive. Each is asked under an id of
 // its own.
-func (a *Approver) askOwners(ctx context.Context, wanted store.Approval, asked tools.Question) (tools.Answer, error) {
+func (a *Approver) askOwners(ctx context.Context, wanted store.Approval, asked tools.ApprovalRequest) (tools.Answer, error) {
 	if refusal, err := a.tooMany(ctx, wanted); refusal != "" || err != nil {
 		return tools.Answer{Reason: refusal}, err
 	}

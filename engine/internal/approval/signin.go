@@ -26,7 +26,7 @@ func (q *Questions) SignIn(ctx context.Context, servers *mcp.Host, at gateway.Ad
 	visit := func(ctx context.Context, server, page string) (string, error) {
 		r, err := q.askForm(ctx, store.Approval{
 			Call: "signin/" + rand.Text(), Address: at, Sender: owner, Tool: server, ExpiresAt: time.Now().Add(signInTime),
-		}, tools.Inquiry{From: server, Page: page, Typed: true, Begins: mcp.Redirect + "?", Usual: -1})
+		}, tools.Question{From: server, Page: page, Typed: true, Begins: mcp.Redirect + "?", Usual: -1})
 		if err == nil && r.Outcome != tools.Answered {
 			err = errNotSignedIn
 		}

@@ -1,7 +1,7 @@
-// Package archive keeps what lies beside the database of a data folder: the automatic
+// Package archive keeps what lies beside the database of a data directory: the automatic
 // backups, and the conversation logs as lines that people and other programs can read.
 // It restores a backup in the place of a damaged database, exports and imports
-// conversations, and rebuilds the messages from their logs. It writes a whole data folder
+// conversations, and rebuilds the messages from their logs. It writes a whole data directory
 // into one file and restores it.
 package archive
 
@@ -24,7 +24,7 @@ type Archive struct {
 // Of is the archive beside a store. A store has one.
 func Of(s *store.Store) *Archive { return &Archive{store: s} }
 
-// Open opens the store of a data folder. A database that is damaged or gone is replaced
+// Open opens the store of a data directory. A database that is damaged or gone is replaced
 // by the newest good backup of the folder, which Recovered and the log tell. Without one
 // it is replaced by an empty one if it may be rebuilt, and else a *sqlite.DamagedError.
 func Open(ctx context.Context, c store.Config, rebuild bool) (*store.Store, *Archive, error) {

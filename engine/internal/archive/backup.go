@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// backupFolder holds the automatic backups of a data folder.
+	// backupFolder holds the automatic backups of a data directory.
 	backupFolder = "backups"
 	// backupName is the name of an automatic backup, as a time in UTC.
 	backupName = "klawbot-20060102T150405Z.db"
@@ -119,7 +119,7 @@ func (a *Archive) ChangedSince(t time.Time) bool {
 	return false
 }
 
-// Backups lists the automatic backups of a data folder, the newest first. Those
+// Backups lists the automatic backups of a data directory, the newest first. Those
 // of the future come last: the clock was wrong when they were made, and what was
 // made since is newer.
 func Backups(dir string) ([]BackupFile, error) {

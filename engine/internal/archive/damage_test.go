@@ -100,7 +100,7 @@ func TestDamagedDatabases(t *testing.T) {
 	}
 }
 
-// spoiled is a used data folder, with a backup or without, whose database was
+// spoiled is a used data directory, with a backup or without, whose database was
 // spoiled.
 func spoiled(t *testing.T, backup bool, spoil func(t *testing.T, db string)) string {
 	t.Helper()

@@ -18,7 +18,7 @@ import (
 	"klawbot/internal/atomicfile"
 )
 
-// Folder is a data folder as a backup holds it.
+// Folder is a data directory as a backup holds it.
 type Folder struct {
 	Store store.Config
 	// Workspace is the folder of the workspace, Core the file of the core memory.
@@ -173,7 +173,7 @@ func addFile(archive *tar.Writer, name string, open func() (*os.File, error)) er
 	return nil
 }
 
-// Restore makes a data folder from what BackUp wrote, or from an automatic
+// Restore makes a data directory from what BackUp wrote, or from an automatic
 // backup, which holds the database only. The folder must not have a database
 // yet, and no workspace when there is one in the backup. A core memory that is
 // there already stays. An automatic backup, which may be given by its name alone, may
@@ -195,7 +195,7 @@ func (f Folder) Restore(ctx context.Context, file string, replace bool) (done Ar
 		return done, f.writeLog(ctx)
 	}
 	if replace {
-		return done, fmt.Errorf("--replace takes an automatic backup, and %s holds a whole data folder: restore it into a new one (--data)", file)
+		return done, fmt.Errorf("--replace takes an automatic backup, and %s holds a whole data directory: restore it into a new one (--data)", file)
 	}
 	info, err := from.Stat()
 	if err != nil {
@@ -209,7 +209,7 @@ func (f Folder) Restore(ctx context.Context, file string, replace bool) (done Ar
 		return done, fmt.Errorf("read %s: %w", file, err)
 	}
 	if entries, err := os.ReadDir(f.Workspace); err == nil && len(entries) > 0 {
-		return done, fmt.Errorf("the workspace %s is not empty: restore into another data folder (--data), or move it away first", f.Workspace)
+		return done, fmt.Errorf("the workspace %s is not empty: restore into another data directory (--data), or move it away first", f.Workspace)
 	}
 	// Unpacked whole before anything is put in place.
 	work, err := os.MkdirTemp(f.Store.Dir, ".restore-*")

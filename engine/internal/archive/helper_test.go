@@ -16,7 +16,7 @@ import (
 
 var anna = store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 123}}
 
-// folder is an open data folder.
+// folder is an open data directory.
 type folder struct {
 	*store.Store
 	*archive.Archive
@@ -78,7 +78,7 @@ func history(t testing.TB, s folder, a store.Address) []string {
 	return texts
 }
 
-// used is a data folder with a message in it, closed.
+// used is a data directory with a message in it, closed.
 func used(t *testing.T) (dir, db string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// logFolder holds the conversation logs of a data folder.
+	// logFolder holds the conversation logs of a data directory.
 	logFolder = "conversations"
 	// logBatch is how many messages one pass writes before it marks them.
 	logBatch = 200

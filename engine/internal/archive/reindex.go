@@ -48,7 +48,7 @@ type Reindexed struct {
 const reindexBatch = 500
 
 // Reindex rebuilds the messages and the search index of messages and memories from
-// the conversation logs of the data folder. Until the last moment the
+// the conversation logs of the data directory. Until the last moment the
 // old tables stay as they are; a kill leaves them. Sessions are kept, and those
 // that only the logs know come back. What only the database knows of the end of
 // a conversation is kept and written to its log again. The vectors are gone

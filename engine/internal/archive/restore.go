@@ -54,7 +54,7 @@ func databaseOf(dir string) string { return filepath.Join(dir, "klawbot.db") }
 // end in between.
 func untoldOf(dir string) string { return databaseOf(dir) + ".recovered" }
 
-// restorer repairs the database of a data folder.
+// restorer repairs the database of a data directory.
 type restorer struct {
 	dir     string
 	log     *slog.Logger
@@ -79,7 +79,7 @@ func (r *restorer) recall(ctx context.Context) *Recovery {
 	return &was
 }
 
-// Restore puts a backup into a data folder that has no database, and returns
+// Restore puts a backup into a data directory that has no database, and returns
 // how many messages waited in it that are dropped; see store.Adopt. If it may replace
 // the database of the folder, the backup must be of the same bot, and the database stays
 // beside it under another name. The folder's lock is held: *LockedError.
@@ -118,7 +118,7 @@ func Restore(ctx context.Context, dir, backup string, replace bool) (dropped int
 	return dropped, err
 }
 
-// vacant refuses a data folder that has a database.
+// vacant refuses a data directory that has a database.
 func vacant(dir string) error {
 	db := databaseOf(dir)
 	for _, name := range []string{db, db + "-wal", filepath.Join(dir, "instance")} {
@@ -127,7 +127,7 @@ func vacant(dir string) error {
 			continue // an empty write-ahead log, which a command leaves
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s already exists: restore into another data folder (--data), move it away first, or replace it by an automatic backup (--replace)", name)
+			return fmt.Errorf("%s already exists: restore into another data directory (--data), move it away first, or replace it by an automatic backup (--replace)", name)
 		}
 	}
 	return nil
@@ -163,7 +163,7 @@ func (r *restorer) repair(ctx context.Context, cause error) error {
 		return nil
 	}
 	if !r.rebuild {
-		return fmt.Errorf("%w; %s holds no good backup: klawbot reindex builds a new database from the conversation logs, klawbot restore FILE puts a backup of yours into a new data folder",
+		return fmt.Errorf("%w; %s holds no good backup: klawbot reindex builds a new database from the conversation logs, klawbot restore FILE puts a backup of yours into a new data directory",
 			cause, filepath.Join(r.dir, backupFolder))
 	}
 	empty := restoringOf(r.dir)

@@ -19,7 +19,7 @@ import (
 // someone is who talks in the database of the earlier version.
 var someone = store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 11}}
 
-// earlier is a data folder of an earlier version: a conversation, a reminder and a
+// earlier is a data directory of an earlier version: a conversation, a reminder and a
 // memory, stopped gracefully. It lacks the steps from 014 on.
 func earlier(t *testing.T) (dir, db string) {
 	t.Helper()
@@ -145,14 +145,14 @@ func TestGoingBackAfterAnUpdate(t *testing.T) {
 	}
 }
 
-// TestReplaceRefusesAnotherBot: a backup of another data folder never takes the place of
+// TestReplaceRefusesAnotherBot: a backup of another data directory never takes the place of
 // a database.
 func TestReplaceRefusesAnotherBot(t *testing.T) {
 	dir, db := earlier(t)
 	_, other := used(t)
 	before, err := os.ReadFile(db)
 	must(t, err)
-	if _, err := archive.Restore(t.Context(), dir, other, true); err == nil || !strings.Contains(err.Error(), "another data folder") {
+	if _, err := archive.Restore(t.Context(), dir, other, true); err == nil || !strings.Contains(err.Error(), "another data directory") {
 		t.Errorf("Restore: %v", err)
 	}
 	if after, err := os.ReadFile(db); err != nil || string(after) != string(before) {

@@ -109,7 +109,7 @@ func (b *Backups) writeLogs(ctx context.Context) {
 	}
 }
 
-// First makes the first backup of a data folder that has none. No message is
+// First makes the first backup of a data directory that has none. No message is
 // acknowledged before: without a backup, damage would take all of them. When it
 // fails, the bot works without, and Run tries again.
 func (b *Backups) First(ctx context.Context) {

@@ -17,7 +17,7 @@ type Chats struct {
 	log    *slog.Logger
 }
 
-// NewChats returns the core memory of a data folder.
+// NewChats returns the core memory of a data directory.
 func NewChats(dir string, log *slog.Logger) *Chats {
 	return &Chats{core: NewCore(dir), screen: NewScreen(log), log: log}
 }
@@ -102,8 +102,7 @@ func (c *Chats) SetCore(call tools.Call, to recalltools.Scope, section, key, val
 			return recalltools.ErrOwners
 		}
 	}
-	_, _, err := c.core.Set(at, section, key, value)
-	return coreError(err)
+	return coreError(c.core.Set(at, section, key, value))
 }
 
 // DeleteCore removes a fact from the core memory.
@@ -117,7 +116,7 @@ func (c *Chats) DeleteCore(call tools.Call, from recalltools.Scope, section, key
 	}
 	var err error
 	for _, at := range places {
-		if _, err = c.core.Delete(at, section, key); !errors.Is(err, ErrNoKey) {
+		if err = c.core.Delete(at, section, key); !errors.Is(err, ErrNoKey) {
 			break
 		}
 	}

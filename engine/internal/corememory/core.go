@@ -167,27 +167,23 @@ func (f *Facts) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Set stores a fact in a part and returns the value before.
-func (c *Core) Set(at Place, section, key, value string) (before string, had bool, err error) {
-	err = c.change(at, section, func(f Facts) error {
-		before, had = f[key]
+// Set stores a fact in a part.
+func (c *Core) Set(at Place, section, key, value string) error {
+	return c.change(at, section, func(f Facts) error {
 		f[key] = value
 		return nil
 	})
-	return before, had, err
 }
 
 // Delete removes a fact from a part; the error for an unknown one is ErrNoKey.
-func (c *Core) Delete(at Place, section, key string) (before string, err error) {
-	err = c.change(at, section, func(f Facts) error {
-		var had bool
-		if before, had = f[key]; !had {
+func (c *Core) Delete(at Place, section, key string) error {
+	return c.change(at, section, func(f Facts) error {
+		if _, had := f[key]; !had {
 			return ErrNoKey
 		}
 		delete(f, key)
 		return nil
 	})
-	return before, err
 }
 
 // Undo restores the core memory before its last change, and returns it. A second Undo

@@ -16,16 +16,15 @@ func TestCoreMemory(t *testing.T) {
 	if text, _ := facts.JSON(); err != nil || text != "{\n  \"user\": {},\n  \"agent\": {}\n}" || facts.String() != "" {
 		t.Errorf("an empty one is %q, %v", text, err)
 	}
-	if _, had, err := c.Set(Place{}, "user", "name", "Anna"); had || err != nil {
-		t.Errorf("the first value: had %v, %v", had, err)
+	for _, name := range []string{"Anna", "Anna B.\nBerlin"} {
+		if err := c.Set(Place{}, "user", "name", name); err != nil {
+			t.Error(err)
+		}
 	}
-	if before, had, err := c.Set(Place{}, "user", "name", "Anna B.\nBerlin"); before != "Anna" || !had || err != nil {
-		t.Errorf("the second value: %q before, %v, %v", before, had, err)
-	}
-	if _, _, err := c.Set(Place{}, "world", "x", "y"); !errors.Is(err, ErrSection) {
+	if err := c.Set(Place{}, "world", "x", "y"); !errors.Is(err, ErrSection) {
 		t.Errorf("a foreign section: %v", err)
 	}
-	if _, err := c.Delete(Place{}, "agent", "mood"); !errors.Is(err, ErrNoKey) {
+	if err := c.Delete(Place{}, "agent", "mood"); !errors.Is(err, ErrNoKey) {
 		t.Errorf("a key that is not there: %v", err)
 	}
 	if facts, err = NewCore(strings.TrimSuffix(c.Path(), "/memory/core_memory.json")).Facts(); err != nil || facts.String() != "[user]\nname: Anna B. Berlin" {
@@ -45,7 +44,7 @@ func TestTwoProcessesChangeTheCoreMemory(t *testing.T) {
 		c := NewCore(dir)
 		both.Go(func() {
 			for i := range 20 {
-				if _, _, err := c.Set(Place{}, section, fmt.Sprint("key", i), "value"); err != nil {
+				if err := c.Set(Place{}, section, fmt.Sprint("key", i), "value"); err != nil {
 					t.Error(err)
 				}
 			}
@@ -63,7 +62,7 @@ func TestCoreMemoryUndo(t *testing.T) {
 		t.Errorf("before any change: %v", err)
 	}
 	for _, name := range []string{"Anna", "Bea"} {
-		if _, _, err := c.Set(Place{}, "user", "name", name); err != nil {
+		if err := c.Set(Place{}, "user", "name", name); err != nil {
 			t.Fatal(err)
 		}
 		before := map[string]string{"Anna": "", "Bea": "[user]\nname: Anna"}[name]
@@ -76,7 +75,7 @@ func TestCoreMemoryUndo(t *testing.T) {
 			}
 		}
 	}
-	if _, err := c.Delete(Place{}, "user", "name"); err != nil {
+	if err := c.Delete(Place{}, "user", "name"); err != nil {
 		t.Fatal(err)
 	}
 	if facts, err := c.Undo(); err != nil || facts.User["name"] != "Bea" {
@@ -92,7 +91,7 @@ func TestCoreMemoryUndo(t *testing.T) {
 
 func TestCoreMemoryIsEditedByHand(t *testing.T) {
 	c := NewCore(t.TempDir())
-	if _, _, err := c.Set(Place{}, "agent", "a", "b"); err != nil {
+	if err := c.Set(Place{}, "agent", "a", "b"); err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
@@ -110,7 +109,7 @@ func TestCoreMemoryIsEditedByHand(t *testing.T) {
 	if err := os.WriteFile(c.Path(), []byte("{broken"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := c.Set(Place{}, "user", "k", "v"); err == nil || !strings.Contains(err.Error(), "fix it by hand") {
+	if err := c.Set(Place{}, "user", "k", "v"); err == nil || !strings.Contains(err.Error(), "fix it by hand") {
 		t.Errorf("over a broken file: %v", err)
 	}
 	if text, err := os.ReadFile(c.Path()); err != nil || string(text) != "{broken" {
@@ -128,7 +127,7 @@ func TestCoreMemoryKeepsUnknownSections(t *testing.T) {
 	if err := os.WriteFile(c.Path(), []byte("\ufeff{\r\n\"pets\": {\"cat\": \"Pixel\"}, \"user\": {\"name\": \"Zoe\"}, \"agent\": null}\r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := c.Set(Place{}, "agent", "mood", "calm"); err != nil {
+	if err := c.Set(Place{}, "agent", "mood", "calm"); err != nil {
 		t.Fatal(err)
 	}
 	const want = `{
@@ -174,7 +173,7 @@ func TestCoreMemoryConcurrentWrites(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
-			if _, _, err := c.Set(Place{}, "user", string(rune('a'+i)), "x"); err != nil {
+			if err := c.Set(Place{}, "user", string(rune('a'+i)), "x"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -194,7 +193,7 @@ var (
 // set stores facts, each as part, section, key, value.
 func set(t *testing.T, c *Core, at Place, section, key, value string) {
 	t.Helper()
-	if _, _, err := c.Set(at, section, key, value); err != nil {
+	if err := c.Set(at, section, key, value); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -235,7 +234,7 @@ func TestCoreMemoryHasParts(t *testing.T) {
 			t.Errorf("%s is gone: %s, %v", kept, text, err)
 		}
 	}
-	if _, err := c.Delete(theGroup, "user", "topic"); err != nil {
+	if err := c.Delete(theGroup, "user", "topic"); err != nil {
 		t.Fatal(err)
 	}
 	if facts, err = c.Facts(); err != nil || strings.Contains(facts.String(), "telegram_-100") {
@@ -277,12 +276,12 @@ func TestCoreMemoryMovesWithItsChat(t *testing.T) {
 func TestPartsOfTheCoreMemoryAreBounded(t *testing.T) {
 	c := NewCore(t.TempDir())
 	large := strings.Repeat("x", maxPart)
-	if _, _, err := c.Set(theGroup, "user", "k", large); err == nil || !strings.Contains(err.Error(), "the core memory of telegram_-100 is larger than 16384 bytes: delete something first") {
+	if err := c.Set(theGroup, "user", "k", large); err == nil || !strings.Contains(err.Error(), "the core memory of telegram_-100 is larger than 16384 bytes: delete something first") {
 		t.Error(err)
 	}
 	set(t, c, Place{}, "user", "k", large)
 	set(t, c, theOther, "user", "k", large[:maxPart-100])
-	if _, _, err := c.Set(Place{}, "user", "l", strings.Repeat("x", maxCore)); err == nil {
+	if err := c.Set(Place{}, "user", "l", strings.Repeat("x", maxCore)); err == nil {
 		t.Error("the bot's part has no bound")
 	}
 }

@@ -69,7 +69,7 @@ func (c *configuration) Entries() []self.Entry {
 
 func (c *configuration) Settable(key string) error {
 	if key != "log.level" && key != "models.default" {
-		return self.Refuse(tools.PolicyDenied, "%s can only be changed by the owner", key)
+		return tools.Refuse(tools.PolicyDenied, "%s can only be changed by the owner", key)
 	}
 	return nil
 }
@@ -81,8 +81,6 @@ func (c *configuration) Set(key, value string) error {
 	c.level = value
 	return nil
 }
-
-func (c *configuration) Append(string, string) error { return errors.New("no list") }
 
 func open(t *testing.T) *office {
 	t.Helper()

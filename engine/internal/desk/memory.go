@@ -169,9 +169,9 @@ func (d *Desk) SetCore(_ context.Context, kind, id string, f control.CoreFact) e
 	}
 	var err error
 	if value == "" {
-		_, err = d.Memory.CoreFile().Delete(at, f.Section, key)
+		err = d.Memory.CoreFile().Delete(at, f.Section, key)
 	} else {
-		_, _, err = d.Memory.CoreFile().Set(at, f.Section, key, value)
+		err = d.Memory.CoreFile().Set(at, f.Section, key, value)
 	}
 	switch {
 	case errors.Is(err, corememory.ErrNoKey), errors.Is(err, corememory.ErrSection):

@@ -87,7 +87,8 @@ func (s *settlement) catchesUp(late time.Duration) bool {
 func (s *settlement) again() error {
 	t, err := newTimetable(s.job)
 	if err != nil {
-		return s.pause(err.Error())
+		s.job.State, s.job.Note = store.JobPaused, err.Error()
+		return nil
 	}
 	next, ok, err := s.free(t)
 	if err != nil {
@@ -234,10 +235,4 @@ func (s *settlement) miss(at time.Time, n int, note string) error {
 
 func missedNote(late time.Duration) string {
 	return "noticed " + late.Round(time.Second).String() + " late"
-}
-
-// pause pauses a job whose schedule cannot be read.
-func (s *settlement) pause(note string) error {
-	s.job.State, s.job.Note = store.JobPaused, note
-	return nil
 }

@@ -39,7 +39,7 @@ type Config struct {
 	Log  *slog.Logger
 }
 
-// Client calls models. Only one process calls models on a data folder.
+// Client calls models. Only one process calls models on a data directory.
 type Client struct {
 	config    Config
 	providers providers

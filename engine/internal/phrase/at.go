@@ -34,16 +34,10 @@ func ParseAt(text string, now time.Time, zone *time.Location) (Wish, error) {
 	} else if err != nil {
 		return Wish{}, err
 	}
-	return Wish{At: at, Zone: zone}, checkAt(at, now, zone)
-}
-
-// checkAt refuses a time that is past or too far away.
-func checkAt(at, now time.Time, zone *time.Location) error {
-	switch {
-	case !at.After(now):
-		return fmt.Errorf("%w: %s", times.ErrPast, at.In(zone).Format("2006-01-02 15:04:05 -07:00"))
+	if !at.After(now) {
+		return Wish{At: at, Zone: zone}, fmt.Errorf("%w: %s", times.ErrPast, at.In(zone).Format("2006-01-02 15:04:05 -07:00"))
 	}
-	return tooFar(at, now)
+	return Wish{At: at, Zone: zone}, tooFar(at, now)
 }
 
 // tooFar refuses a time that is decades away.

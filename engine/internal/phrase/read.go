@@ -707,9 +707,8 @@ func readClockWords(m *moment, w []word, said bool) int {
 	switch {
 	case one == "half":
 		minutes, ok = 30, true
-		if hour, is := readInt(two, 1, 12); is && (said || unitWords[three] == 0) && strings.Trim(two, "0123456789") != "" || is && said {
-			_ = hour // 8:30 in some places, 9:30 in others
-			m.err = &UnclearError{Words: phrase(w[:2], nil)}
+		if _, is := readInt(two, 1, 12); is && (said || unitWords[three] == 0) && strings.Trim(two, "0123456789") != "" || is && said {
+			m.err = &UnclearError{Words: phrase(w[:2], nil)} // 8:30 in some places, 9:30 in others
 			return 2
 		}
 	case one == "quarter", one == "a" && two == "quarter":

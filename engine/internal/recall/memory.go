@@ -28,7 +28,7 @@ import (
 
 // Config is what New needs.
 type Config struct {
-	// Dir is the data folder, Workspace the one of the memory files.
+	// Dir is the data directory, Workspace the one of the memory files.
 	Dir, Workspace string
 	Settings       func() settings.Settings
 	// Open returns the database, or why there is none.
@@ -74,7 +74,7 @@ type Memory struct {
 
 var _ recalltools.Memory = (*Memory)(nil)
 
-// New makes the memory of a data folder. It opens nothing.
+// New makes the memory of a data directory. It opens nothing.
 func New(c Config) *Memory {
 	r := &Memory{
 		config: c, Chats: corememory.NewChats(c.Dir, c.Log),

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"sync"
-	"time"
 
 	"klawbot/engine/internal/store"
 )
@@ -12,26 +11,6 @@ import (
 type live struct {
 	mu  sync.Mutex
 	all map[store.RunID]liveRun // guarded by mu
-	// begun are the runs that have a goroutine.
-	begun map[store.RunID]bool // guarded by mu
-}
-
-// begin reserves a run for a goroutine; ok is false when another goroutine has it.
-func (l *live) begin(id store.RunID) (done func(), ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.begun[id] {
-		return nil, false
-	}
-	if l.begun == nil {
-		l.begun = map[store.RunID]bool{}
-	}
-	l.begun[id] = true
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.begun, id)
-	}, true
 }
 
 // liveRun is a run at work.
@@ -55,58 +34,13 @@ func (l *live) add(id store.RunID, r liveRun) (done func()) {
 	}
 }
 
-// stop cancels the runs that match, and returns how many.
-func (l *live) stop(cause error, match func(store.Job) bool) int {
+// stop cancels the runs that match.
+func (l *live) stop(cause error, match func(store.Job) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := 0
 	for _, r := range l.all {
 		if match(r.job) {
 			r.cancel(cause)
-			n++
 		}
 	}
-	return n
-}
-
-// deadline ends a run that takes too long. Time spent waiting for people does not count.
-type deadline struct {
-	mu    sync.Mutex
-	timer *time.Timer   // guarded by mu
-	left  time.Duration // guarded by mu
-	since time.Time     // guarded by mu
-	ended func()
-}
-
-func startDeadline(limit time.Duration, ended func()) *deadline {
-	if limit <= 0 {
-		limit = runTimeout
-	}
-	d := &deadline{left: limit, ended: ended}
-	d.resume()
-	return d
-}
-
-// stop stops the clock.
-func (d *deadline) stop() {
-	if d == nil {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.timer != nil && d.timer.Stop() {
-		d.left -= time.Since(d.since)
-		d.timer = nil
-	}
-}
-
-// resume restarts the clock.
-func (d *deadline) resume() {
-	if d == nil {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.since = time.Now()
-	d.timer = time.AfterFunc(max(d.left, time.Second), d.ended)
 }

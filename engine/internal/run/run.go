@@ -97,11 +97,6 @@ func (rs *Runs) start(r store.Run) {
 // make makes a run, with its retry. ctx ends with the engine; then a running turn is
 // parked.
 func (rs *Runs) make(ctx context.Context, id store.RunID) {
-	done, ok := rs.live.begin(id)
-	if !ok {
-		return
-	}
-	defer done()
 	defer rs.jobs.Ended(id)
 	defer func() {
 		if p := recover(); p != nil {
@@ -188,8 +183,9 @@ func (rs *Runs) attempt(ctx context.Context, j store.Job, r store.Run) (again bo
 	if rs.removed(j) { // after begin checked
 		cancel(lifecycle.ErrJobGone)
 	}
-	w.deadline = startDeadline(rs.Settings().Scheduler.RunTimeout, func() { cancel(lifecycle.ErrDeadline) })
-	defer w.deadline.stop()
+	clock := wait.NewClock(cmp.Or(rs.Settings().Scheduler.RunTimeout, runTimeout), func() { cancel(lifecycle.ErrDeadline) })
+	defer clock.End()
+	w.Pause = clock.Stop
 	w.Asking = watch.Asking
 	w.Asking(false) // it has its place
 	made := rs.Turn(running, w)

@@ -34,8 +34,9 @@ type Work struct {
 	Most, Left int
 	// Asking is told when the model is asked, when it sends something, and when it has
 	// answered.
-	Asking   func(bool)
-	deadline *deadline
+	Asking func(bool)
+	// Pause stops the clock of the run while it waits for people; resume restarts it.
+	Pause func() (resume func())
 }
 
 // Made is the result of a run's turn.
@@ -56,12 +57,6 @@ type Made struct {
 	// Store stores the turn in the transaction that ends the run.
 	Store func(*store.Tx) error
 }
-
-// Pause stops the clock of the run while it waits for people.
-func (w *Work) Pause() { w.deadline.stop() }
-
-// Resume restarts the clock of the run.
-func (w *Work) Resume() { w.deadline.resume() }
 
 // begin starts the turn of a run, or resumes an interrupted one.
 func (rs *Runs) begin(ctx context.Context, j store.Job, r store.Run) (*Work, error) {

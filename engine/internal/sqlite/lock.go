@@ -11,7 +11,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// LockedError says that another process runs with the data folder.
+// LockedError says that another process runs with the data directory.
 type LockedError struct {
 	// PID is the process that holds the folder, 0 when it is not known.
 	PID int
@@ -19,7 +19,7 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("%s already runs klawbot with the data folder %s: stop it first, or choose another data folder", e.Who(), e.Dir)
+	return fmt.Sprintf("%s already runs klawbot with the data directory %s: stop it first, or choose another data directory", e.Who(), e.Dir)
 }
 
 // Who names the process for people.
@@ -30,7 +30,7 @@ func (e *LockedError) Who() string {
 	return "process " + strconv.Itoa(e.PID)
 }
 
-// FolderLock keeps other processes from a data folder. It goes with the process,
+// FolderLock keeps other processes from a data directory. It goes with the process,
 // however it ends.
 type FolderLock struct {
 	// folder is the lock that counts: a folder is not deleted by accident.
@@ -40,7 +40,7 @@ type FolderLock struct {
 	file *flock.Flock
 }
 
-// Lock keeps other processes from a data folder until Unlock, or returns a *LockedError.
+// Lock keeps other processes from a data directory until Unlock, or returns a *LockedError.
 func Lock(dir string) (*FolderLock, error) {
 	path := filepath.Join(dir, "klawbot.lock")
 	l := &FolderLock{flock.New(dir, flock.SetFlag(os.O_RDONLY)), flock.New(path, flock.SetPermissions(0o600))}

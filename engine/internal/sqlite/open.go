@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -63,7 +64,7 @@ func useWAL(ctx context.Context, db *sql.DB, path string) error {
 		return err
 	}
 	if mode != "wal" {
-		return fmt.Errorf("the file system cannot keep a write-ahead log (journal mode %s): choose a local data folder", mode)
+		return fmt.Errorf("the file system cannot keep a write-ahead log (journal mode %s): choose a local data directory", mode)
 	}
 	return nil
 }
@@ -79,9 +80,7 @@ func Open(path string, options url.Values) (*sql.DB, error) {
 		"_stmt_cache_size": {"192"},
 		"_mutex":           {"no"}, // database/sql gives a connection to one goroutine at a time
 	}
-	for key, value := range options {
-		q[key] = value
-	}
+	maps.Copy(q, options)
 	name := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}
 	return sql.Open("sqlite3", name.String())
 }

@@ -61,7 +61,7 @@ func verify(ctx context.Context, db *sql.DB, path, instance string) error {
 	case inside == "":
 		return &sqlite.DamagedError{Path: path, Reason: "is empty"}
 	case instance != "" && instance != inside:
-		return &sqlite.DamagedError{Path: path, Reason: "belongs to another data folder"}
+		return &sqlite.DamagedError{Path: path, Reason: "belongs to another data directory"}
 	}
 	return nil
 }

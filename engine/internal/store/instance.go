@@ -50,7 +50,7 @@ func (i instance) id() (string, error) {
 	return id, nil
 }
 
-// Instance is the random id of a data folder, "" when it has none.
+// Instance is the random id of a data directory, "" when it has none.
 func Instance(dir string) (string, error) { return newInstance(dir).id() }
 
 // inspect looks at the database before anything is changed. fresh says that
@@ -93,7 +93,7 @@ func (i instance) identify(ctx context.Context, db *sql.DB, id string) (fresh bo
 	case application == 0 && tables == 0:
 		return i.nothing(id, "is empty")
 	case application != applicationID:
-		return false, fmt.Errorf("%s is not a klawbot database: move it away, or choose another data folder", i.db)
+		return false, fmt.Errorf("%s is not a klawbot database: move it away, or choose another data directory", i.db)
 	case !meta:
 		return false, &sqlite.DamagedError{Path: i.db, Reason: "lacks its tables"}
 	}
@@ -113,7 +113,7 @@ func (i instance) nothing(id, how string) (fresh bool, err error) {
 	if id == "" {
 		return true, nil
 	}
-	return false, &sqlite.DamagedError{Path: i.db, Reason: fmt.Sprintf("%s, but this data folder was used before: put it back, or remove %s to start empty", how, i.file)}
+	return false, &sqlite.DamagedError{Path: i.db, Reason: fmt.Sprintf("%s, but this data directory was used before: put it back, or remove %s to start empty", how, i.file)}
 }
 
 // pair makes the database and the file hold the same id.

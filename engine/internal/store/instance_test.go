@@ -19,7 +19,7 @@ func markUnclean(t *testing.T, path string) {
 	storetest.Raw(t, path, "UPDATE meta SET value = '0' WHERE key = 'clean'")
 }
 
-// used is a data folder with a message in it, closed.
+// used is a data directory with a message in it, closed.
 func used(t *testing.T) (dir, db string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -43,8 +43,8 @@ func TestNeverSilentlyEmpty(t *testing.T) {
 		spoil func(t *testing.T, dir, db string)
 		want  string
 	}{
-		"gone":        {func(t *testing.T, _, db string) { must(t, os.Remove(db)) }, "is gone, but this data folder was used before"},
-		"zero length": {func(t *testing.T, _, db string) { must(t, os.Truncate(db, 0)) }, "is empty, but this data folder was used before"},
+		"gone":        {func(t *testing.T, _, db string) { must(t, os.Remove(db)) }, "is gone, but this data directory was used before"},
+		"zero length": {func(t *testing.T, _, db string) { must(t, os.Truncate(db, 0)) }, "is empty, but this data directory was used before"},
 		"text": {func(t *testing.T, _, db string) {
 			must(t, os.WriteFile(db, []byte(strings.Repeat("no database ", 100)), 0o600))
 		}, "not a klawbot database"},

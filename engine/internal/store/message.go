@@ -19,7 +19,7 @@ const ByCommand = "(command)"
 // Message is a stored message of a conversation. Messages are never edited.
 type Message struct {
 	ID MessageID
-	// UID is unique over all data folders; empty lets AddMessage mint one.
+	// UID is unique over all data directories; empty lets AddMessage mint one.
 	UID     string
 	Session SessionID
 	Turn    TurnID // 0 for none

@@ -102,7 +102,7 @@ func dropRebuilt(ctx context.Context, db *sql.DB) error {
 // an error or a kill leaves them. The Store must be alone and otherwise unused.
 func (s *Store) Rebuild(ctx context.Context, fill func() error) error {
 	if !s.Alone() {
-		return errors.New("the data folder is in use")
+		return errors.New("the data directory is in use")
 	}
 	db := s.writer.db
 	if err := dropRebuilt(ctx, db); err != nil {

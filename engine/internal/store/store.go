@@ -36,7 +36,7 @@ var ErrOlder = errors.New("the database was written by an older klawbot: stop it
 
 // Config is what Open needs.
 type Config struct {
-	// Dir is the data folder; the database is Dir/klawbot.db. Required.
+	// Dir is the data directory; the database is Dir/klawbot.db. Required.
 	Dir string
 	// Repair puts another database into the place of a damaged or missing one, while
 	// Open holds the folder; cause says what is wrong. Nil: Open fails.
@@ -93,7 +93,7 @@ type (
 // Address is a chat and a topic in it.
 type Address = gateway.Address
 
-// Open takes the process lock of the data folder, creates the database in an
+// Open takes the process lock of the data directory, creates the database in an
 // empty folder, migrates it and checks it. A file that is not a klawbot database,
 // is of a newer klawbot or is empty although the folder was used before is an
 // error that says so; it never starts empty in silence. A database that is
@@ -112,7 +112,7 @@ func OpenBeside(ctx context.Context, c Config) (*Store, error) {
 	return s, wrap(err, "open store")
 }
 
-// Dir is the data folder.
+// Dir is the data directory.
 func (s *Store) Dir() string { return s.dir }
 
 // Secrets are those of which nothing is stored.

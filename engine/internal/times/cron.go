@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,7 +20,6 @@ var ErrNotCron = errors.New("not a cron expression")
 // (seconds first, 1 is Sunday, ?, L, W, #, an optional year).
 type Cron struct {
 	text                 string
-	quartz               bool
 	second, minute, hour mask
 	month                mask
 	day                  dayRule
@@ -102,24 +102,12 @@ func (c Cron) Next(after time.Time, zone *time.Location) (next time.Time, ok boo
 // skip is the first day from day on whose month and year may match.
 func (c Cron) skip(day time.Time) time.Time {
 	switch {
-	case !c.inYear(day.Year()):
+	case c.years != nil && !slices.Contains(c.years, day.Year()):
 		return time.Date(day.Year()+1, 1, 1, 0, 0, 0, 0, time.UTC)
 	case !c.month.has(int(day.Month())):
 		return time.Date(day.Year(), day.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 	}
 	return day
-}
-
-func (c Cron) inYear(year int) bool {
-	if c.years == nil {
-		return true
-	}
-	for _, y := range c.years {
-		if y == year {
-			return true
-		}
-	}
-	return false
 }
 
 // secondOfDay is the first matching second of a day from one on, -1 for none.

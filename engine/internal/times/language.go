@@ -69,7 +69,7 @@ func wordsOf(language string) words {
 	return english
 }
 
-// daysOf says "on Monday and Friday", behind "every 2 weeks".
+// daysOf are weekdays in words, "Monday and Friday".
 func (w words) daysOf(m mask) string {
 	days := m.list()
 	if len(days) > 1 && days[0] == 0 {
@@ -79,7 +79,7 @@ func (w words) daysOf(m mask) string {
 	for _, d := range days {
 		names = append(names, w.days[d])
 	}
-	return w.onDay + " " + w.join(names)
+	return w.join(names)
 }
 
 func (w words) onWeekdays(m mask) string {
@@ -89,11 +89,7 @@ func (w words) onWeekdays(m mask) string {
 	case 1<<0 | 1<<6:
 		return w.weekend
 	}
-	days := m.list()
-	if len(days) > 1 && days[0] == 0 {
-		days = append(days[1:], 0) // a week begins with Monday
-	}
-	return w.eachOf(days)
+	return w.onEvery + " " + w.daysOf(m)
 }
 
 var englishDays = strings.Fields("Sunday Monday Tuesday Wednesday Thursday Friday Saturday")
@@ -161,15 +157,6 @@ func (u unit) form(n int) string {
 		return u.few
 	}
 	return u.many
-}
-
-// eachOf says "every Monday and Friday".
-func (w words) eachOf(days []int) string {
-	var names []string
-	for _, d := range days {
-		names = append(names, w.days[d])
-	}
-	return w.onEvery + " " + w.join(names)
 }
 
 // nth says "on the third Friday of the month"; 0 is the last.

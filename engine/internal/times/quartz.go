@@ -1,6 +1,7 @@
 package times
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -18,7 +19,6 @@ var (
 // parseQuartz reads the six or seven fields of Quartz: seconds first, an optional
 // year last, one of the two days "?". The grammar is that of Quartz's CronExpression.
 func (c *Cron) parseQuartz(fields []string) error {
-	c.quartz = true
 	for i := range fields {
 		fields[i] = strings.ToUpper(fields[i])
 	}
@@ -33,7 +33,7 @@ func (c *Cron) parseQuartz(fields []string) error {
 		c.years, faults[6] = yearField.numbers(fields[6])
 		slices.Sort(c.years)
 	}
-	if err := first(faults[:]); err != nil {
+	if err := cmp.Or(faults[:]...); err != nil {
 		return err
 	}
 	if !free(fields[3]) && !free(fields[5]) {

@@ -212,7 +212,7 @@ func (r Rule) Describe(language string) string {
 		weekdays |= 1 << ((d.Day() + 1) % 7)
 	}
 	if weekdays != 0 {
-		parts = append(parts, w.daysOf(weekdays))
+		parts = append(parts, w.onDay+" "+w.daysOf(weekdays))
 	}
 	switch {
 	case slices.Equal(o.Bymonthday, []int{-1}):

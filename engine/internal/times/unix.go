@@ -1,7 +1,7 @@
 package times
 
 import (
-	"errors"
+	"cmp"
 	"strings"
 )
 
@@ -21,17 +21,7 @@ func (c *Cron) parseUnix(fields []string) error {
 	c.day.weekdays = weekdays
 	// As in cron itself: a field that begins with * does not restrict.
 	c.day.either = !loose(fields[2]) && !loose(fields[4])
-	return first(faults[:])
+	return cmp.Or(faults[:]...)
 }
 
 func loose(field string) bool { return strings.HasPrefix(field, "*") || field == "?" }
-
-// first is the first error of several, nil for none.
-func first(faults []error) error {
-	for _, err := range faults {
-		if err != nil {
-			return errors.New(strings.TrimSpace(err.Error()))
-		}
-	}
-	return nil
-}

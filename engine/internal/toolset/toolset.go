@@ -40,7 +40,7 @@ import (
 // Config is a bot without its engine: its folders, its gateway, its settings and the
 // tools that come from outside.
 type Config struct {
-	// Dir is the data folder. It is made when it does not exist.
+	// Dir is the data directory. It is made when it does not exist.
 	Dir string
 	// Workspace is the folder of the persona, the skills and the files. Required.
 	Workspace string
@@ -186,14 +186,14 @@ func (s *Set) own(c Config, h Hooks) []tools.Tool {
 	return all
 }
 
-// scratchFolder holds the scratch folders of the calls that run, and scratchKept
+// scratchFolder holds the scratch directorys of the calls that run, and scratchKept
 // is how old one may become: no call takes so long, so its process was killed.
 const (
 	scratchFolder = "scratch"
 	scratchKept   = 24 * time.Hour
 )
 
-// SweepScratch deletes the scratch folders that a kill has left in a data folder.
+// SweepScratch deletes the scratch directorys that a kill has left in a data directory.
 func SweepScratch(data string) error {
 	dir := filepath.Join(data, scratchFolder)
 	entries, err := os.ReadDir(dir)

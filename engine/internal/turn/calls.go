@@ -175,9 +175,9 @@ func (t *turn) newApprover() tools.Approver {
 		asks.Job = &t.Job.Job
 		asks.Waiting = func(tool string) func() {
 			resume := t.show.Wait(tool)
-			t.Job.Pause() // the time of people does not count
+			resumeClock := t.Job.Pause() // the time of people does not count
 			return func() {
-				t.Job.GoOn()
+				resumeClock()
 				resume()
 			}
 		}

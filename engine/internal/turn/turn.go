@@ -119,8 +119,8 @@ type Job struct {
 	// Most is how many tokens the run may take with its subagents, Left what the
 	// heartbeat may take today. 0 means unlimited.
 	Most, Left int
-	// Pause stops the clock of the run while a person is asked, GoOn starts it again.
-	Pause, GoOn func()
+	// Pause stops the clock of the run while a person is asked; resume starts it again.
+	Pause func() (resume func())
 	// Asking is told when the model is asked, when it sends something, and when it has
 	// answered.
 	Asking func(bool)

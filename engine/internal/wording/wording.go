@@ -51,7 +51,7 @@ func (w Words) Replacement(to gateway.Address, message int64, text, key string) 
 // Approval is the message that asks for an approval, with its buttons: nil when the call does not
 // fit into one, so that a person could not read all of what would run. origin says who wants
 // it, "" when that is plain.
-func (w Words) Approval(a store.Approval, asked tools.Question, origin string) []gateway.Part {
+func (w Words) Approval(a store.Approval, asked tools.ApprovalRequest, origin string) []gateway.Part {
 	if clip.UTF16Len(a.Shown) > outbox.MaxUnits {
 		return nil
 	}
@@ -153,7 +153,7 @@ func OutcomePhrase(a store.Approval) locale.Phrase {
 const maxShown = 3000
 
 // Shown is what a person reads of a form: the words of the program.
-func (w Words) Shown(asked tools.Inquiry) string {
+func (w Words) Shown(asked tools.Question) string {
 	text := strings.TrimSpace(asked.Text + "\n\n" + asked.Field)
 	if asked.Page != "" {
 		text = strings.TrimSpace(asked.Text + "\n\n" + asked.Page)
@@ -167,7 +167,7 @@ func (w Words) Shown(asked tools.Inquiry) string {
 }
 
 // Form is the message that asks for what a program wants to know, with its buttons.
-func (w Words) Form(a store.Approval, asked tools.Inquiry) []gateway.Part {
+func (w Words) Form(a store.Approval, asked tools.Question) []gateway.Part {
 	parts := w.Gateway.Render(a.Address.Chat.Channel, w.formText(a, asked))
 	if len(parts) == 0 {
 		return nil
@@ -178,7 +178,7 @@ func (w Words) Form(a store.Approval, asked tools.Inquiry) []gateway.Part {
 }
 
 // formText is the text around the words of the program.
-func (w Words) formText(a store.Approval, asked tools.Inquiry) string {
+func (w Words) formText(a store.Approval, asked tools.Question) string {
 	head := w.Say(locale.Asks, asked.From)
 	switch {
 	case asked.Page != "":
@@ -210,7 +210,7 @@ func (w Words) formText(a store.Approval, asked tools.Inquiry) string {
 }
 
 // localOptions are the options where there are no buttons.
-func (w Words) localOptions(asked tools.Inquiry) []string {
+func (w Words) localOptions(asked tools.Question) []string {
 	var lines []string
 	for n, o := range asked.Options {
 		lines = append(lines, OptionWord(n)+" "+w.OptionText(o))
@@ -234,7 +234,7 @@ func (w Words) OptionText(o tools.Option) string {
 }
 
 // flawText says what was wrong with an answer.
-func (w Words) flawText(asked tools.Inquiry) string {
+func (w Words) flawText(asked tools.Question) string {
 	p := map[tools.Flaw]locale.Phrase{
 		tools.FlawNumber: locale.FlawNumber, tools.FlawInteger: locale.FlawInteger, tools.FlawOption: locale.FlawOption,
 		tools.FlawShort: locale.FlawShort, tools.FlawLong: locale.FlawLong, tools.FlawSmall: locale.FlawSmall, tools.FlawLarge: locale.FlawLarge,
@@ -256,7 +256,7 @@ func hostOf(page string) string {
 }
 
 // formButtons are the buttons of a form.
-func (w Words) formButtons(token string, asked tools.Inquiry) [][]gateway.Button {
+func (w Words) formButtons(token string, asked tools.Question) [][]gateway.Button {
 	var rows [][]gateway.Button
 	if strings.HasPrefix(asked.Page, "https://") { // messengers take no addresses of this machine
 		rows = append(rows, []gateway.Button{{Text: w.Say(locale.WordOpen), URL: asked.Page}})

@@ -97,8 +97,8 @@ func TestSkillsDiscoveredFromBothWorkspaceAndDataDirs(t *testing.T) {
 func TestWorkspaceSkillTakesPrecedenceOverDataSkill(t *testing.T) {
 	s := newShelves(t, fstest.MapFS{"tea/SKILL.md": {Data: []byte(skill("tea", "Built in."))}})
 	s.lists("tea: Built in. (built-in)")
-	s.put(s.data, "tea", skill("tea", "Of the data folder."))
-	s.lists("tea: Of the data folder. (data)")
+	s.put(s.data, "tea", skill("tea", "Of the data directory."))
+	s.lists("tea: Of the data directory. (data)")
 	s.put(s.workspace, "tea", skill("tea", "Of the workspace."))
 	s.lists("tea: Of the workspace. (workspace)")
 	text, found, err := s.Load("tea")

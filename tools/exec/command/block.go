@@ -230,7 +230,7 @@ func (f *findings) anyRoot(args []string) bool {
 
 var homeFolder = regexp.MustCompile(`^~[\w-]*(/|$)`)
 
-// root reports whether a path is the root of the file system, a home folder, or
+// root reports whether a path is the root of the file system, a home directory, or
 // everything in one of them.
 func root(name string) bool {
 	if at := homeFolder.FindString(name); at != "" {

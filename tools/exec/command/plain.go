@@ -286,7 +286,7 @@ func unquoted(b *strings.Builder, value string, first bool, w *syntax.Word) stri
 		case r == '{' || r == '}':
 			return "it has braces"
 		case r == '~' && !inside(before):
-			return "it has a ~ that stands for a home folder"
+			return "it has a ~ that stands for a home directory"
 		case r == '$' || r == '`' || r == '!' && len(w.Parts) == 1 && value == "!":
 			return "it has a character that a shell may replace"
 		case r == '#' && before == 0:

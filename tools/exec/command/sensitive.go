@@ -26,7 +26,7 @@ func sensitive(text string, pattern bool) string {
 		case secretProc.MatchString(t):
 			return "the environment of a process"
 		case secretKeys.MatchString(t):
-			return "a folder .ssh"
+			return "a directory .ssh"
 		case secretPod.MatchString(t):
 			return "the token of a container"
 		}

@@ -11,7 +11,7 @@ import (
 const (
 	// unknown marks what only a shell knows.
 	unknown = "\uFFFD"
-	// home marks the home folder.
+	// home marks the home directory.
 	home = "~"
 	// quotedTilde is a ~ that is only a character.
 	quotedTilde = "./~"

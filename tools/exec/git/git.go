@@ -133,7 +133,7 @@ func (g *git) run(ctx context.Context, c tools.Call, args args) tools.Result {
 // which cannot read them: a command there can write any folder into .git/config.
 func (g *git) inside(repo *repository, c call, d tools.Decision) error {
 	if d.Verdict != tools.Ask && g.config.Sandboxed() && strings.HasSuffix(repo.protocols(c), ":file") {
-		return denied("the remote is a folder of this machine, which lies outside the sandbox; that needs a person's approval (tools.policy.ask: [git] asks for it)")
+		return denied("the remote is a directory of this machine, which lies outside the sandbox; that needs a person's approval (tools.policy.ask: [git] asks for it)")
 	}
 	return nil
 }

@@ -858,7 +858,7 @@ func TestReadingGitIsConfined(t *testing.T) {
 // sly agrees and changes something at the same moment.
 type sly struct{ change func() }
 
-func (s sly) Approve(context.Context, tools.Question) (tools.Answer, error) {
+func (s sly) Approve(context.Context, tools.ApprovalRequest) (tools.Answer, error) {
 	s.change()
 	return tools.Answer{Granted: true}, nil
 }
@@ -866,6 +866,6 @@ func (s sly) Approve(context.Context, tools.Question) (tools.Answer, error) {
 // yes agrees to everything.
 type yes struct{}
 
-func (yes) Approve(context.Context, tools.Question) (tools.Answer, error) {
+func (yes) Approve(context.Context, tools.ApprovalRequest) (tools.Answer, error) {
 	return tools.Answer{Granted: true}, nil
 }

@@ -223,10 +223,10 @@ func (d field) buttons() bool {
 	return len(d.options) > 0 && !d.several && len(d.options) <= maxButtons
 }
 
-// inquiry asks for the field. Behind the options of its own stand those to keep
+// question asks for the field. Behind the options of its own stand those to keep
 // the default, or else to leave it out.
-func (d field) inquiry() tools.Inquiry {
-	q := tools.Inquiry{Field: d.about(), Usual: -1}
+func (d field) question() tools.Question {
+	q := tools.Question{Field: d.about(), Usual: -1}
 	switch {
 	case d.Type == "boolean":
 		q.Options = []tools.Option{{Word: tools.WordYes}, {Word: tools.WordNo}}

@@ -13,8 +13,8 @@ import (
 
 // person answers, and remembers what was asked.
 type person struct {
-	reply func(q tools.Inquiry, n int) tools.Reply // n counts the questions before
-	asked []tools.Inquiry
+	reply func(q tools.Question, n int) tools.Reply // n counts the questions before
+	asked []tools.Question
 }
 
 // fill has the person fill in a form, and says what came of it.
@@ -24,7 +24,7 @@ func (p *person) fill(t *testing.T, schema string) string {
 	if err != nil {
 		return "error"
 	}
-	content, outcome, err := f.Ask(t.Context(), func(_ context.Context, q tools.Inquiry) (tools.Reply, error) {
+	content, outcome, err := f.Ask(t.Context(), func(_ context.Context, q tools.Question) (tools.Reply, error) {
 		p.asked = append(p.asked, q)
 		return p.reply(q, len(p.asked)-1), nil
 	})
@@ -40,7 +40,7 @@ func (p *person) fill(t *testing.T, schema string) string {
 
 // choose is a reply that takes the option of a word or a text, and write one that
 // is written.
-func choose(q tools.Inquiry, name string) tools.Reply {
+func choose(q tools.Question, name string) tools.Reply {
 	i := slices.IndexFunc(q.Options, func(o tools.Option) bool { return string(o.Word) == name || o.Word == "" && o.Text == name })
 	if i < 0 {
 		return tools.Reply{Outcome: tools.Cancelled}
@@ -97,7 +97,7 @@ func TestAnswersAreOfTheFormsKind(t *testing.T) {
 		"a list of lists":  {formed(`{"type":"array","items":{"type":"string"}}`, true), nil, `error`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &person{reply: func(q tools.Inquiry, n int) tools.Reply {
+			p := &person{reply: func(q tools.Question, n int) tools.Reply {
 				if text, written := strings.CutPrefix(tt.answer[n], "="); written && q.Typed {
 					return write(text)
 				}
@@ -117,11 +117,11 @@ func TestAnswersAreOfTheFormsKind(t *testing.T) {
 // TestFormWithDefaultsIsLookedAtFirst: it can be left as it is with one answer.
 func TestFormWithDefaultsIsLookedAtFirst(t *testing.T) {
 	const schema = `{"type":"object","properties":{"a":{"type":"string","default":"x"},"b":{"type":"integer","default":2},"c":{"type":"string"}}}`
-	p := &person{reply: func(q tools.Inquiry, _ int) tools.Reply { return choose(q, "as it is") }}
+	p := &person{reply: func(q tools.Question, _ int) tools.Reply { return choose(q, "as it is") }}
 	if got := p.fill(t, schema); got != `answered {"a":"x","b":2}` || len(p.asked) != 1 || p.asked[0].Field != "a: x\nb: 2\nc: –" {
 		t.Errorf("%s after %+v", got, p.asked)
 	}
-	p = &person{reply: func(q tools.Inquiry, _ int) tools.Reply {
+	p = &person{reply: func(q tools.Question, _ int) tools.Reply {
 		switch q.Step {
 		case 0:
 			return choose(q, "change")

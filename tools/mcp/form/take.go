@@ -18,7 +18,7 @@ import (
 
 // take puts what a person answered into content, or says what is wrong with it.
 func (d field) take(r tools.Reply, content map[string]any) (flaw tools.Flaw, bound string) {
-	q := d.inquiry()
+	q := d.question()
 	if r.Option >= 0 {
 		switch q.Options[r.Option].Word {
 		case tools.WordSkip:

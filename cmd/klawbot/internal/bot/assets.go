@@ -45,7 +45,7 @@ func AssetDirs(data string) []string {
 }
 
 // AssetPlaces are where the configuration has the files looked for, of the model that
-// the texts of the data folder want.
+// the texts of the data directory want.
 func AssetPlaces(ctx context.Context, c *config.Config, f config.Folders) data.AssetPlaces {
 	e := c.EngineMemory().Embedding
 	return data.AssetPlaces{Model: data.EmbeddingIn(ctx, f.Data, e), Runtime: e.Runtime, Path: e.Path, Dirs: AssetDirs(f.Data)}
@@ -67,33 +67,14 @@ type Pull struct {
 
 // PullAssets downloads the embedding model and its runtime, and shows the progress.
 func PullAssets(ctx context.Context, out io.Writer, p Pull) error {
-	if err := p.check(); err != nil {
-		return err
-	}
-	err := pulling(ctx, out, p, data.PullAssets)
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --from FOLDER", err)
-	}
-	_, err = fmt.Fprintf(out, "Checked: %s and the ONNX Runtime are in %s\n", p.Model, p.Dir)
-	return err
+	return pulling(ctx, out, p, data.PullAssets, "take the files from elsewhere: klawbot assets pull --from DIRECTORY",
+		"Checked: %s and the ONNX Runtime are in %s\n", p.Model, p.Dir)
 }
 
 // PullSpeech downloads the speech model and its runtime.
 func PullSpeech(ctx context.Context, out io.Writer, p Pull) error {
-	if err := p.check(); err != nil {
-		return err
-	}
-	if err := pulling(ctx, out, p, data.PullSpeech); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("%w; try again, or: pip download --no-deps moonshine-voice==0.0.73, then klawbot assets pull --speech --from FILE.whl", err)
-	}
-	_, err := fmt.Fprintf(out, "Checked: %s and the ONNX Runtime are in %s. Voice messages in English are understood on this machine.\n", data.SpeechModel, p.Dir)
-	return err
+	return pulling(ctx, out, p, data.PullSpeech, "pip download --no-deps moonshine-voice==0.0.73, then klawbot assets pull --speech --from FILE.whl",
+		"Checked: %s and the ONNX Runtime are in %s. Voice messages in English are understood on this machine.\n", data.SpeechModel, p.Dir)
 }
 
 // learn downloads the speech model into the data folder.
@@ -105,17 +86,8 @@ func (p *Bot) learn(ctx context.Context) error {
 
 // PullVoice downloads the voice of the language that p.Model names.
 func PullVoice(ctx context.Context, out io.Writer, p Pull) error {
-	if err := p.check(); err != nil {
-		return err
-	}
-	if err := pulling(ctx, out, p, data.PullVoice); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --voice %s --from FOLDER", err, p.Model)
-	}
-	_, err := fmt.Fprintf(out, "Checked: a voice for %s is in %s. It also needs espeak-ng and opus-tools.\n", p.Model, p.Dir)
-	return err
+	return pulling(ctx, out, p, data.PullVoice, "take the files from elsewhere: klawbot assets pull --voice "+p.Model+" --from DIRECTORY",
+		"Checked: a voice for %s is in %s. It also needs espeak-ng and opus-tools.\n", p.Model, p.Dir)
 }
 
 // triedFile is in the folder of the assets when they could not be downloaded: it holds
@@ -160,40 +132,32 @@ func PullLocalModel(ctx context.Context, out io.Writer, p Pull) error {
 	if err != nil {
 		return err
 	}
-	if err := p.check(); err != nil {
-		return err
-	}
-	err = pulling(ctx, out, p, func(ctx context.Context, a data.AssetPull) error { return data.PullLocalModel(ctx, a, m) })
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	pull := func(ctx context.Context, a data.AssetPull) error { return data.PullLocalModel(ctx, a, m) }
+	return pulling(ctx, out, p, pull, "take the files from elsewhere: klawbot assets pull --llm "+m.Name+" --from DIRECTORY", "%s is in %s.\n", m.Name, p.Dir)
+}
+
+// pulling downloads, shows the progress and says how it went. or is what else to try.
+func pulling(ctx context.Context, out io.Writer, p Pull, pull func(context.Context, data.AssetPull) error, or, done string, about ...any) error {
+	if p.From != "" && !strings.Contains(p.From, "://") {
+		if _, err := os.Stat(p.From); err != nil {
+			return fmt.Errorf("--from %s: %w", p.From, config.Reason(err))
 		}
-		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --llm %s --from FOLDER", err, m.Name)
 	}
-	_, err = fmt.Fprintf(out, "%s is in %s.\n", m.Name, p.Dir)
-	return err
-}
-
-// check looks for the folder of --from.
-func (p Pull) check() error {
-	if p.From == "" || strings.Contains(p.From, "://") {
-		return nil
-	}
-	if _, err := os.Stat(p.From); err != nil {
-		return fmt.Errorf("--from %s: %w", p.From, config.Reason(err))
-	}
-	return nil
-}
-
-// pulling downloads and shows the progress.
-func pulling(ctx context.Context, out io.Writer, p Pull, pull func(context.Context, data.AssetPull) error) error {
 	client := httpclient.New(httpclient.Options{Proxy: true, Follow: true, Raw: true})
 	defer client.CloseIdleConnections()
 	bar := terminal.NewBar(out)
-	defer bar.End()
-	return pull(ctx, data.AssetPull{
+	err := pull(ctx, data.AssetPull{
 		Model: p.Model, Dir: p.Dir, From: p.From, HTTP: client, Patience: p.Patience, Progress: bar.Show,
 	})
+	bar.End()
+	switch {
+	case err == nil:
+		_, err = fmt.Fprintf(out, done, about...)
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w; try again, or %s", err, or)
 }
 
 // ListLocalModels prints the language models that can be downloaded.

@@ -192,7 +192,7 @@ func webTools(l *config.Live, log *slog.Logger) *toolsweb.Config {
 	}
 }
 
-// Furnish makes the data folder, and a workspace where there is none. What an
+// Furnish makes the data directory, and a workspace where there is none. What an
 // admin took out of a workspace stays out.
 func Furnish(f config.Folders) error {
 	if err := os.MkdirAll(f.Data, 0o700); err != nil {
@@ -233,11 +233,11 @@ func paths(f config.Folders, configFile string) []self.Entry {
 	in := func(name string) string { return filepath.Join(f.Data, name) }
 	entries := []self.Entry{
 		{Key: "configuration", Value: configFile},
-		{Key: "data folder", Value: f.Data},
+		{Key: "data directory", Value: f.Data},
 		{Key: "workspace", Value: f.Workspace},
 		{Key: "database", Value: in("klawbot.db")},
 		{Key: "conversations", Value: in("conversations")},
-		{Key: "skills of the data folder", Value: in("skills")},
+		{Key: "skills of the data directory", Value: in("skills")},
 		{Key: "backups", Value: in("backups")},
 	}
 	for i, e := range entries {
@@ -248,7 +248,7 @@ func paths(f config.Folders, configFile string) []self.Entry {
 	return entries
 }
 
-// WithData runs fn with the data folder open, beside a bot that may run, or not.
+// WithData runs fn with the data directory open, beside a bot that may run, or not.
 func (p *Bot) WithData(ctx context.Context, fn func(*data.Data) error) (err error) {
 	d, err := data.Open(ctx, p.config.Base)
 	if err != nil {
@@ -259,7 +259,7 @@ func (p *Bot) WithData(ctx context.Context, fn func(*data.Data) error) (err erro
 	return fn(d)
 }
 
-// Found makes the database of a data folder where no bot has run yet.
+// Found makes the database of a data directory where no bot has run yet.
 func (p *Bot) Found(ctx context.Context) error {
 	e, err := p.start(ctx)
 	if err != nil {
@@ -268,18 +268,18 @@ func (p *Bot) Found(ctx context.Context) error {
 	return e.Close()
 }
 
-// owned adds to the error of opening a data folder, which only its owner may open,
+// owned adds to the error of opening a data directory, which only its owner may open,
 // what is to be done.
 func owned(data string, err error) error {
 	var path *fs.PathError
 	if !errors.Is(err, fs.ErrPermission) || !errors.As(err, &path) || !isWithin(data, path.Path) {
 		return err
 	}
-	remedy := "chown -R"
+	fix := "chown -R"
 	if _, missing := os.Stat(data); errors.Is(missing, fs.ErrNotExist) {
-		remedy = "install -d -m 700 -o"
+		fix = "install -d -m 700 -o"
 	}
-	return fmt.Errorf("%w; the data folder must belong to user %d, who runs klawbot: %s %[2]d %[4]s", err, os.Geteuid(), remedy, data)
+	return fmt.Errorf("%w; the data directory must belong to user %d, who runs klawbot: %s %[2]d %[4]s", err, os.Geteuid(), fix, data)
 }
 
 func isWithin(dir, name string) bool {

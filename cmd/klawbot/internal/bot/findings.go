@@ -59,7 +59,7 @@ func configFinding(l *config.Live) health.Finding {
 
 func dataFinding(dir string) health.Finding {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return health.Broken("data", "klawbot --data FOLDER …, with a folder that you may write", err)
+		return health.Broken("data", "klawbot --data DIRECTORY …, with a directory that you may write", err)
 	}
 	if err := writable(dir); err != nil {
 		return health.Broken("data", "chown -R $USER "+dir, err)

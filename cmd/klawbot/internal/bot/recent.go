@@ -50,20 +50,22 @@ func (r *recent) add(l control.LogLine) {
 }
 
 // handler keeps records and hands them on.
-func (r *recent) handler(next slog.Handler) slog.Handler { return keeper{recent: r, next: next} }
+func (r *recent) handler(next slog.Handler) slog.Handler {
+	return keepingHandler{recent: r, next: next}
+}
 
-type keeper struct {
+type keepingHandler struct {
 	*recent
 	next slog.Handler
 	// group and attrs come before what a record brings.
 	group, attrs string
 }
 
-func (k keeper) Enabled(ctx context.Context, l slog.Level) bool {
+func (k keepingHandler) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= k.level() || k.next.Enabled(ctx, l)
 }
 
-func (k keeper) Handle(ctx context.Context, r slog.Record) error {
+func (k keepingHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= k.level() {
 		rest := k.attrs
 		r.Attrs(func(a slog.Attr) bool {
@@ -78,7 +80,7 @@ func (k keeper) Handle(ctx context.Context, r slog.Record) error {
 	return k.next.Handle(ctx, r)
 }
 
-func (k keeper) WithAttrs(attrs []slog.Attr) slog.Handler {
+func (k keepingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	for _, a := range attrs {
 		k.attrs += written(k.group, a)
 	}
@@ -86,7 +88,7 @@ func (k keeper) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return k
 }
 
-func (k keeper) WithGroup(name string) slog.Handler {
+func (k keepingHandler) WithGroup(name string) slog.Handler {
 	k.group += name + "."
 	k.next = k.next.WithGroup(name)
 	return k

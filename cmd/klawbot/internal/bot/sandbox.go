@@ -226,12 +226,11 @@ func (b *box) entries() []self.Entry {
 	return all
 }
 
-// plugins finds the tools in the folder plugins of the data folder.
+// plugins finds the tools in the folder plugins of the data directory.
 func plugins(l *config.Live, b *box, log *slog.Logger) *plugin.Host {
 	return plugin.New(plugin.Config{
 		Dir: filepath.Join(b.folders.Data, "plugins"), Workspace: b.folders.Workspace, Log: log,
 		Keep:     b.readOnly,
-		Slow:     filepath.Join(b.folders.Data, "plugins.json"),
 		Runner:   b.plugins,
 		ReadOnly: func() []string { return l.Config().Tools.Plugins.ReadOnly },
 	})

@@ -19,7 +19,7 @@ import (
 	"klawbot/internal/httpclient"
 )
 
-// socketName is the socket of a running bot in its data folder.
+// socketName is the socket of a running bot in its data directory.
 const socketName = "klawbot.sock"
 
 // maxSocketPath is what every system takes as the path of a socket.
@@ -40,12 +40,12 @@ func socketPath(dir string) (string, func(), error) {
 	release := func() { _ = folder.Close() } // it was only read
 	if _, err := os.Stat(short); err != nil {
 		release()
-		return "", nil, fmt.Errorf("the data folder's path is too long for a socket: %s", dir)
+		return "", nil, fmt.Errorf("the data directory's path is too long for a socket: %s", dir)
 	}
 	return filepath.Join(short, socketName), release, nil
 }
 
-// listen opens the socket. The caller holds the lock of the data folder, so a
+// listen opens the socket. The caller holds the lock of the data directory, so a
 // socket that is there already is left over from a crash.
 func listen(dir string) (net.Listener, error) {
 	name, release, err := socketPath(dir)
@@ -67,7 +67,7 @@ func listen(dir string) (net.Listener, error) {
 	return ln, nil
 }
 
-// socketClient speaks with the bot that runs on the data folder.
+// socketClient speaks with the bot that runs on the data directory.
 func socketClient(dir string) *http.Client {
 	return httpclient.New(httpclient.Options{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		name, release, err := socketPath(dir)
@@ -85,7 +85,7 @@ const socketBase = "http://klawbot"
 // Report is what GET /status answers.
 type Report struct {
 	health.Status
-	// Up says that the bot runs; else the data folder was asked.
+	// Up says that the bot runs; else the data directory was asked.
 	Up     bool         `json:"up"`
 	Config configReport `json:"config"`
 	PID    int          `json:"pid"`
@@ -103,29 +103,38 @@ const StatusTimeout = 5 * time.Second
 // ErrNotRunning means that a command needs a running bot.
 var ErrNotRunning = errors.New("the bot isn't running; start it: klawbot run")
 
-// AskStatus asks the running bot how it is, or returns errNotRunning.
-func AskStatus(ctx context.Context, dir string) (Report, error) {
+// ask asks the running bot for a page, or returns ErrNotRunning.
+func ask(ctx context.Context, dir, method, page string) (code int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, StatusTimeout)
 	defer cancel()
 	client := socketClient(dir)
 	defer client.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, socketBase+"/status", nil)
+	req, err := http.NewRequestWithContext(ctx, method, socketBase+page, nil)
 	if err != nil {
-		return Report{}, err
+		return 0, nil, err
 	}
 	resp, err := client.Do(req)
-	if err != nil {
-		if ctx.Err() != nil {
-			return Report{}, fmt.Errorf("the running bot does not answer: %w", err)
-		}
-		return Report{}, ErrNotRunning
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return 0, nil, fmt.Errorf("the running bot does not answer: %w", err)
+	case err != nil:
+		return 0, nil, ErrNotRunning
 	}
 	defer resp.Body.Close()
-	var r Report
-	if resp.StatusCode != http.StatusOK {
-		return r, fmt.Errorf("the running bot answers %s", resp.Status)
+	body, err = io.ReadAll(resp.Body)
+	return resp.StatusCode, body, err
+}
+
+// AskStatus asks the running bot how it is, or returns ErrNotRunning.
+func AskStatus(ctx context.Context, dir string) (r Report, err error) {
+	code, body, err := ask(ctx, dir, http.MethodGet, "/status")
+	switch {
+	case err != nil:
+		return r, err
+	case code != http.StatusOK:
+		return r, fmt.Errorf("the running bot answers %d %s", code, http.StatusText(code))
 	}
-	return r, json.NewDecoder(resp.Body).Decode(&r)
+	return r, json.Unmarshal(body, &r)
 }
 
 // handler serves the socket: the status, the console and the links of the web page when
@@ -160,26 +169,10 @@ var ErrNoPage = errors.New("the bot runs without the web page; restart it: klawb
 // AskLink asks the running bot for a link that signs a browser in, or returns ErrNotRunning
 // or ErrNoPage.
 func AskLink(ctx context.Context, dir string) (string, error) {
-	if _, err := AskStatus(ctx, dir); err != nil {
-		return "", err
+	code, link, err := ask(ctx, dir, http.MethodPost, "/link")
+	if err == nil && code != http.StatusOK {
+		err = ErrNoPage
 	}
-	ctx, cancel := context.WithTimeout(ctx, StatusTimeout)
-	defer cancel()
-	client := socketClient(dir)
-	defer client.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, socketBase+"/link", nil)
-	if err != nil {
-		return "", err
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return "", ErrNoPage
-	}
-	link, err := io.ReadAll(io.LimitReader(resp.Body, 1000))
 	return string(link), err
 }
 

@@ -125,7 +125,7 @@ var checks = map[string]func(any) error{
 	"backup.keep":                               between(1, 1000),
 	"standby.to":                                replicaPlace,
 	"standby.leaseSeconds":                      between(2, 3600),
-	"standby.endpoint":                          optionalAddress,
+	"standby.endpoint":                          addressOrNone,
 	"health.listen":                             listenAddress,
 	"metrics.listen":                            listenAddress,
 	"log.level":                                 oneOf("debug", "info", "warn", "error"),
@@ -224,13 +224,6 @@ func replicaPlace(v any) error {
 		return nil
 	}
 	return errors.New("must be an absolute path or s3://BUCKET/PATH")
-}
-
-func optionalAddress(v any) error {
-	if v.(string) == "" {
-		return nil
-	}
-	return CheckAddress(v)
 }
 
 func listenAddress(v any) error {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,11 +52,25 @@ func TestExampleIsTheDefaultsAndComplete(t *testing.T) {
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)
 	}
-	allKeys().Walk(nil, func(path []string) {
+	for _, path := range keyPaths(reflect.TypeFor[Config](), nil) {
 		if !has(doc.Content[0], path) {
 			t.Errorf("the example lacks %s", strings.Join(path, "."))
 		}
-	})
+	}
+}
+
+// keyPaths are the paths of all values; the name in a table is "*".
+func keyPaths(t reflect.Type, path []string) (all [][]string) {
+	switch {
+	case t.Kind() == reflect.Struct:
+		for i := range t.NumField() {
+			all = append(all, keyPaths(t.Field(i).Type, append(slices.Clone(path), t.Field(i).Tag.Get("koanf")))...)
+		}
+		return all
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct:
+		return keyPaths(t.Elem(), append(slices.Clone(path), "*"))
+	}
+	return [][]string{path}
 }
 
 func has(n *yaml.Node, path []string) bool {
@@ -71,7 +87,9 @@ func has(n *yaml.Node, path []string) bool {
 
 func TestChecksNameKeysThatExist(t *testing.T) {
 	known := map[string]bool{}
-	allKeys().Walk(nil, func(path []string) { known[strings.Join(path, ".")] = true })
+	for _, path := range keyPaths(reflect.TypeFor[Config](), nil) {
+		known[strings.Join(path, ".")] = true
+	}
 	for name := range checks {
 		if !known[name] {
 			t.Errorf("there is a check for %s, which is no key", name)

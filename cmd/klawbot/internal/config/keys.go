@@ -15,28 +15,15 @@ import (
 
 func allKeys() *keys.Key { return keys.Of(reflect.TypeFor[Config]()) }
 
-// laterKeys are keys whose part is not in this version. A whole section stands
-// for everything in it.
-var laterKeys []string
-
-// comesLater reports whether the key at path belongs to a part of a later version.
-func comesLater(path []string) bool {
-	return slices.ContainsFunc(laterKeys, func(k string) bool {
-		later := strings.Split(k, ".")
-		return len(later) <= len(path) && slices.EqualFunc(later, path[:len(later)], strings.EqualFold)
-	})
-}
-
 // Lookup finds the key with a dotted name, in its exact spelling; nil when there is
-// none. later says that the name belongs to a part of a later version, near is the
-// name that was probably meant.
-func Lookup(name string) (k *keys.Key, later bool, near string) {
+// none. near is the name that was probably meant.
+func Lookup(name string) (k *keys.Key, near string) {
 	path := strings.Split(name, ".")
 	all := allKeys()
 	if k = all.At(path); k == nil {
 		near = all.Suggest(path)
 	}
-	return k, comesLater(path), near
+	return k, near
 }
 
 // foreignKey is a key of ours under the name that other bots have for it.

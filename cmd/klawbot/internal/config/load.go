@@ -84,10 +84,10 @@ func (s Source) Load() (*Loaded, error) {
 func (s Source) Read() ([]byte, error) { return readSmall(s.File, keys.MaxBytes) }
 
 // Parse reads the configuration from the text of the file and the environment.
-// With Faults it returns what is well: enough to find the data folder.
+// With Faults it returns what is well: enough to find the data directory.
 func (s Source) Parse(text []byte) (*Loaded, error) {
 	r := &keys.Reader{
-		Keys: allKeys(), Lookup: s.lookup, Check: check, Later: comesLater, Rename: ourKey, IDs: ids, Origins: map[string]string{},
+		Keys: allKeys(), Lookup: s.lookup, Check: check, Rename: ourKey, IDs: ids, Origins: map[string]string{},
 	}
 	file := r.File(Display(s.File), text)
 	env := r.Environment(s.Environ, file)
@@ -121,9 +121,6 @@ func (s Source) Parse(text []byte) (*Loaded, error) {
 	l.Notices = slices.Clone(l.Problems)
 	if l.Tools.Exec.Approvers == "anyone" {
 		l.Notices = append(l.Notices, "tools.exec.approvers is anyone: everyone you allow can control this machine; set it to owner to stop that")
-	}
-	if len(r.Unsupported) > 0 {
-		l.Notices = append(l.Notices, "not supported yet, ignored: "+strings.Join(r.Unsupported, ", "))
 	}
 	return l, nil
 }

@@ -80,7 +80,7 @@ func FindFolders(flag, configFile string, c *Config, getenv func(string) string)
 	return f, f.apart(configFile)
 }
 
-// findData is the absolute path of the data folder: the flag, dataDir, or the
+// findData is the absolute path of the data directory: the flag, dataDir, or the
 // usual paths.
 func findData(flag string, c *Config, getenv func(string) string) (string, error) {
 	for _, dir := range []string{flag, c.DataDir, getenv("KLAWBOT_HOME")} {
@@ -91,16 +91,16 @@ func findData(flag string, c *Config, getenv func(string) string) (string, error
 	if dir := userDir(getenv, "XDG_DATA_HOME", filepath.Join(".local", "share")); dir != "" {
 		return filepath.Abs(filepath.Join(dir, "klawbot"))
 	}
-	return "", keys.Faults{{Text: "no data folder: set --data, dataDir or $KLAWBOT_HOME"}}
+	return "", keys.Faults{{Text: "no data directory: set --data, dataDir or $KLAWBOT_HOME"}}
 }
 
-// apart refuses a workspace that holds the configuration or the data folder: the
+// apart refuses a workspace that holds the configuration or the data directory: the
 // tools of files could change there who is let in and what programs are started.
 func (f Folders) apart(config string) error {
-	for _, kept := range []struct{ what, path string }{{"data folder", f.Data}, {"configuration", config}} {
+	for _, kept := range []struct{ what, path string }{{"data directory", f.Data}, {"configuration", config}} {
 		rel, err := filepath.Rel(linkless(f.Workspace), linkless(kept.path))
 		if err == nil && filepath.IsLocal(rel) {
-			return usage.Errorf("agent.workspace: %s holds the %s %s, which the bot's tools could change then; choose another folder", f.Workspace, kept.what, kept.path)
+			return usage.Errorf("agent.workspace: %s holds the %s %s, which the bot's tools could change then; choose another directory", f.Workspace, kept.what, kept.path)
 		}
 	}
 	return nil

@@ -140,7 +140,7 @@ func readable(name string, err error) error {
 		return err
 	}
 	if _, hidden := os.Stat(name); hidden != nil {
-		return fmt.Errorf("%w; let user %d enter its folder", err, os.Geteuid())
+		return fmt.Errorf("%w; let user %d enter its directory", err, os.Geteuid())
 	}
 	return fmt.Errorf("%w; let user %d read it: chown %[2]d %[3]s", err, os.Geteuid(), name)
 }

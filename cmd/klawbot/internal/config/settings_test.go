@@ -126,9 +126,9 @@ func TestWorkspaceHoldsNoConfiguration(t *testing.T) {
 		{"data/workspace", "data/config.yaml", ""},
 		{"files", "data/config.yaml", ""},
 		{"files", "files-evil/config.yaml", ""},
-		{"data", "etc/config.yaml", "holds the data folder"},
-		{"", "etc/config.yaml", "holds the data folder"},
-		{"data/link", "etc/config.yaml", "holds the data folder"},
+		{"data", "etc/config.yaml", "holds the data directory"},
+		{"", "etc/config.yaml", "holds the data directory"},
+		{"data/link", "etc/config.yaml", "holds the data directory"},
 		{"files", "files/config.yaml", "holds the configuration"},
 		{"files", "files/sub/config.yaml", "holds the configuration"},
 	} {

@@ -57,7 +57,7 @@ func publicAddress(v any) error {
 }
 
 func networks(v any) error {
-	for _, text := range texts(v) {
+	for _, text := range v.([]string) {
 		if _, err := parseNetwork(text); err != nil {
 			return fmt.Errorf("%q must be a network such as 127.0.0.1/32", text)
 		}
@@ -70,14 +70,4 @@ func parseNetwork(text string) (netip.Prefix, error) {
 		return netip.PrefixFrom(ip, ip.BitLen()), nil
 	}
 	return netip.ParsePrefix(text)
-}
-
-func texts(v any) []string {
-	all, _ := v.([]string)
-	if list, ok := v.([]any); ok {
-		for _, item := range list {
-			all = append(all, fmt.Sprint(item))
-		}
-	}
-	return all
 }

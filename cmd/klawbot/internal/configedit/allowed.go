@@ -12,7 +12,6 @@ import (
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/cmd/klawbot/internal/yamledit"
 	"klawbot/gateway"
-	"klawbot/internal/redact"
 	"klawbot/whitelist"
 )
 
@@ -98,9 +97,6 @@ func editAllowed(text []byte, add, remove []int64) ([]byte, error) {
 			text, err = yamledit.AddItem(text, path, strconv.FormatInt(id, 10), sameID(id))
 		}
 	}
-	if errors.Is(err, yamledit.ErrByHand) {
-		err = errListByHand
-	}
 	return text, err
 }
 
@@ -115,21 +111,14 @@ func sameID(id int64) func(item string) (bool, error) {
 // provenAllowed is editAllowed with the proof: read back, the new text holds the
 // wanted list and is the same in everything else.
 func provenAllowed(s config.Source, text []byte, add, remove []int64) (*config.Config, []byte, error) {
-	s.Redact = &redact.Set{}
-	before, err := s.Parse(text)
-	if err != nil {
-		return nil, nil, err
-	}
-	remove = slices.DeleteFunc(slices.Clone(remove), func(id int64) bool {
-		return !slices.Contains(before.Config.Channels.Telegram.AllowedChatIDs, id)
+	changed, before, after, err := proven(s, text, errListByHand, func(l *config.Loaded) ([]byte, error) {
+		there := slices.DeleteFunc(slices.Clone(remove), func(id int64) bool {
+			return !slices.Contains(l.Config.Channels.Telegram.AllowedChatIDs, id)
+		})
+		return editAllowed(text, add, there)
 	})
-	changed, err := editAllowed(text, add, remove)
 	if err != nil {
 		return nil, nil, err
-	}
-	after, err := s.Parse(changed)
-	if err != nil {
-		return nil, nil, errListByHand
 	}
 	was, is := before.Config, after.Config
 	want := slices.DeleteFunc(slices.Clone(was.Channels.Telegram.AllowedChatIDs), func(id int64) bool {

@@ -4,12 +4,14 @@ package configedit
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/internal/atomicfile"
+	"klawbot/internal/redact"
 )
 
 // change edits config.yaml, which is named called in errors, while no other command
@@ -32,6 +34,27 @@ func change(s config.Source, called string, edit func(text []byte) ([]byte, erro
 		return fmt.Errorf("write %s: %w", called, err)
 	}
 	return nil
+}
+
+// byHand is the error of a file that is written in a way that the editor leaves alone.
+func byHand(instead string) error {
+	return errors.New("config.yaml is written in a way that cannot be edited safely; " + instead + " by hand")
+}
+
+// proven edits the text of the configuration and reads it before and after. hand is the
+// error of a text that cannot be edited, or read afterwards.
+func proven(s config.Source, text []byte, hand error, edit func(before *config.Loaded) ([]byte, error)) (changed []byte, before, after *config.Loaded, err error) {
+	s.Redact = &redact.Set{}
+	if before, err = s.Parse(text); err != nil {
+		return nil, nil, nil, err
+	}
+	if changed, err = edit(before); err != nil {
+		return nil, nil, nil, hand
+	}
+	if after, err = s.Parse(changed); err != nil {
+		return nil, nil, nil, hand
+	}
+	return changed, before, after, nil
 }
 
 // replaceFile writes the new text in one step and keeps the old one as .bak.

@@ -2,7 +2,6 @@ package configedit
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -12,7 +11,6 @@ import (
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/cmd/klawbot/internal/yamledit"
 	"klawbot/engine/settings"
-	"klawbot/internal/redact"
 )
 
 // Quote writes a text so that the configuration reads it back as it is.
@@ -64,18 +62,11 @@ func setModel(l *config.Live, entry string, m *settings.Model) error {
 		return usage.Errorf("models.default comes from %s in the environment, which wins over config.yaml; change it there", where)
 	}
 	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
-		s.Redact = &redact.Set{}
-		before, err := s.Parse(text)
+		changed, before, after, err := proven(s, text, errModelByHand, func(before *config.Loaded) ([]byte, error) {
+			return editModel(text, before, entry, m, s.Environ)
+		})
 		if err != nil {
 			return nil, err
-		}
-		changed, err := editModel(text, before, entry, m, s.Environ)
-		if err != nil {
-			return nil, errModelByHand
-		}
-		after, err := s.Parse(changed)
-		if err != nil {
-			return nil, errModelByHand
 		}
 		was, is := before.Config, after.Config
 		if got := after.EngineModels().Entries[entry]; m != nil && !SameModel(got, *m) || is.Models.Default != entry {
@@ -102,7 +93,7 @@ func setModel(l *config.Live, entry string, m *settings.Model) error {
 
 var (
 	ErrNoFile      = usage.Errorf("there is no config.yaml yet; klawbot init writes one")
-	errModelByHand = errors.New("config.yaml is written in a way that cannot be edited safely; edit models by hand")
+	errModelByHand = byHand("edit models")
 )
 
 // editModel writes the entry and its provider, when they are new, and the default. A
@@ -148,94 +139,43 @@ func free[V any](text string, taken map[string]V) string {
 
 // SetToken sets the token of the bot in config.yaml, "" for no Telegram.
 func SetToken(l *config.Live, token string) error {
-	s := l.Source
-	if s.File == "" {
-		return ErrNoFile
-	}
-	if where := l.Given("channels.telegram.token"); strings.HasPrefix(where, "$") || l.Given("channels.telegram.tokenFile") != "" {
+	const key = "channels.telegram.token"
+	if l.Source.File != "" && (strings.HasPrefix(l.Given(key), "$") || l.Given(key+"File") != "") {
 		return usage.Errorf("the token does not come from config.yaml; change it where it is: a variable, or the file of channels.telegram.tokenFile")
 	}
-	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
-		s.Redact = &redact.Set{}
-		before, err := s.Parse(text)
-		if err != nil {
-			return nil, err
-		}
-		changed, err := yamledit.Set(text, []string{"channels", "telegram", "token"}, Reference(token, s.Environ))
-		if err != nil {
-			return nil, errTokenByHand
-		}
-		after, err := s.Parse(changed)
-		if err != nil || after.Channels.Telegram.Token != token {
-			return nil, errTokenByHand
-		}
-		was, is := before.Config, after.Config
-		was.Channels.Telegram.Token = token
-		if !reflect.DeepEqual(was, is) {
-			return nil, errTokenByHand
-		}
-		return changed, nil
-	})
+	return setOne(l, key, Reference(token, l.Source.Environ), "edit "+key, func(c *config.Config) { c.Channels.Telegram.Token = token })
 }
-
-var errTokenByHand = errors.New("config.yaml is written in a way that cannot be edited safely; edit channels.telegram.token by hand")
 
 // SetTimezone sets the time zone of the bot in config.yaml.
 func SetTimezone(l *config.Live, zone string) error {
-	s := l.Source
-	if where := l.Given("agent.timezone"); strings.HasPrefix(where, "$") {
-		return usage.Errorf("agent.timezone comes from %s in the environment, which wins over config.yaml; change it there", where)
-	}
-	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
-		s.Redact = &redact.Set{}
-		before, err := s.Parse(text)
-		if err != nil {
-			return nil, err
-		}
-		changed, err := yamledit.Set(text, []string{"agent", "timezone"}, Quote(zone))
-		if err != nil {
-			return nil, errZoneByHand
-		}
-		after, err := s.Parse(changed)
-		if err != nil {
-			return nil, errZoneByHand
-		}
-		was, is := before.Config, after.Config
-		if was.Agent.Timezone = zone; !reflect.DeepEqual(was, is) {
-			return nil, errZoneByHand
-		}
-		return changed, nil
-	})
+	return setOne(l, "agent.timezone", Quote(zone), "edit agent.timezone", func(c *config.Config) { c.Agent.Timezone = zone })
 }
-
-var errZoneByHand = errors.New("config.yaml is written in a way that cannot be edited safely; edit agent.timezone by hand")
 
 // EnableWeb turns the web page on in config.yaml.
 func EnableWeb(l *config.Live) error {
-	s := l.Source
-	if where := l.Given("channels.web.enabled"); strings.HasPrefix(where, "$") {
-		return usage.Errorf("channels.web.enabled comes from %s in the environment, which wins over config.yaml; change it there", where)
+	return setOne(l, "channels.web.enabled", "true", "set channels.web.enabled: true", func(c *config.Config) { c.Channels.Web.Enabled = true })
+}
+
+// setOne sets a key of config.yaml to a value as it is written there. The proof: read back,
+// the file means what it did, but for what set sets. instead is what a person can do.
+func setOne(l *config.Live, key, written, instead string, set func(*config.Config)) error {
+	s, hand := l.Source, byHand(instead)
+	if s.File == "" {
+		return ErrNoFile
+	}
+	if where := l.Given(key); strings.HasPrefix(where, "$") {
+		return usage.Errorf("%s comes from %s in the environment, which wins over config.yaml; change it there", key, where)
 	}
 	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
-		s.Redact = &redact.Set{}
-		before, err := s.Parse(text)
+		changed, before, after, err := proven(s, text, hand, func(*config.Loaded) ([]byte, error) {
+			return yamledit.Set(text, strings.Split(key, "."), written)
+		})
 		if err != nil {
 			return nil, err
 		}
-		changed, err := yamledit.Set(text, []string{"channels", "web", "enabled"}, "true")
-		if err != nil {
-			return nil, errWebByHand
-		}
-		after, err := s.Parse(changed)
-		if err != nil {
-			return nil, errWebByHand
-		}
-		was, is := before.Config, after.Config
-		if was.Channels.Web.Enabled = true; !reflect.DeepEqual(was, is) {
-			return nil, errWebByHand
+		if set(&before.Config); !reflect.DeepEqual(before.Config, after.Config) {
+			return nil, hand
 		}
 		return changed, nil
 	})
 }
-
-var errWebByHand = errors.New("config.yaml is written in a way that cannot be edited safely; set channels.web.enabled: true by hand")

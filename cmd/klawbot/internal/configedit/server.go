@@ -1,7 +1,6 @@
 package configedit
 
 import (
-	"errors"
 	"reflect"
 
 	"klawbot/cmd/klawbot/internal/config"
@@ -12,7 +11,7 @@ import (
 
 // errServerByHand means that the section is written in a way that the editor
 // leaves alone.
-var errServerByHand = errors.New("config.yaml is written in a way that cannot be edited safely; edit tools.mcp by hand")
+var errServerByHand = byHand("edit tools.mcp")
 
 func serverPath(name string) []string { return []string{"tools", "mcp", name} }
 

@@ -52,29 +52,19 @@ func (t *Tool) Settable(name string) error {
 
 // leafNamed finds a key that may be set. Only the exact spelling will do.
 func leafNamed(name string) (*keys.Key, error) {
-	leaf, later, near := config.Lookup(name)
+	leaf, near := config.Lookup(name)
 	switch {
-	case !settable(strings.Split(name, ".")) && (leaf != nil || later):
+	case leaf != nil && !settable(strings.Split(name, ".")):
 		return nil, errOwners(name)
-	case later:
-		return nil, self.Refuse(tools.Validation, "%.80s belongs to a part that comes with a later version", name)
 	case leaf == nil:
 		if near != "" {
-			return nil, self.Refuse(tools.Validation, "unknown key '%.80s'; did you mean %s?", name, near)
+			return nil, tools.Refuse(tools.Validation, "unknown key '%.80s'; did you mean %s?", name, near)
 		}
-		return nil, self.Refuse(tools.Validation, "unknown key '%.80s'; the action list shows all keys", name)
+		return nil, tools.Refuse(tools.Validation, "unknown key '%.80s'; the action list shows all keys", name)
 	case leaf.Structured():
-		return nil, self.Refuse(tools.Validation, "%.80s is not a plain value; set one of the keys below it", name)
+		return nil, tools.Refuse(tools.Validation, "%.80s is not a plain value; set one of the keys below it", name)
 	}
 	return leaf, nil
-}
-
-// Append refuses: none of the keys that may be set is a list.
-func (t *Tool) Append(name, _ string) error {
-	if _, err := leafNamed(name); err != nil {
-		return err
-	}
-	return self.Refuse(tools.Validation, "%s is not a list; use the action set", name)
 }
 
 // Set changes one value in config.yaml and applies it.
@@ -88,7 +78,7 @@ func (t *Tool) Set(name, value string) error {
 		return err
 	}
 	if t.live.Source.File == "" {
-		return self.Refuse(tools.Execution, "there is no config.yaml to change; klawbot init writes one")
+		return tools.Refuse(tools.Execution, "there is no config.yaml to change; klawbot init writes one")
 	}
 	t.editing.Lock()
 	defer t.editing.Unlock()
@@ -104,13 +94,13 @@ func (t *Tool) Set(name, value string) error {
 func writtenValue(name, value string, leaf *keys.Key) (string, error) {
 	switch {
 	case strings.Contains(value, "${"):
-		return "", self.Refuse(tools.PolicyDenied, "%s: a value with ${…} can only be written by the owner, in config.yaml", name)
+		return "", tools.Refuse(tools.PolicyDenied, "%s: a value with ${…} can only be written by the owner, in config.yaml", name)
 	case len(value) > maxValueBytes:
-		return "", self.Refuse(tools.Validation, "%s: the value is longer than %d bytes", name, maxValueBytes)
+		return "", tools.Refuse(tools.Validation, "%s: the value is longer than %d bytes", name, maxValueBytes)
 	}
 	written, err := yamlValue(value, leaf)
 	if err != nil {
-		return "", self.Refuse(tools.Validation, "%s %v, got %.80q", name, err, value)
+		return "", tools.Refuse(tools.Validation, "%s %v, got %.80q", name, err, value)
 	}
 	return written, nil
 }
@@ -141,7 +131,7 @@ func inForce(next *config.Loaded, path []string, value string) error {
 	}
 	name := strings.Join(path, ".")
 	if where := next.Given(name); strings.HasPrefix(where, "$") {
-		return self.Refuse(tools.Execution, "%s comes from %s in the environment, which wins over config.yaml", name, where)
+		return tools.Refuse(tools.Execution, "%s comes from %s in the environment, which wins over config.yaml", name, where)
 	}
 	return errValueByHand
 }
@@ -198,7 +188,7 @@ func settable(path []string) bool {
 
 // errOwners is the refusal of a change of anything else.
 func errOwners(key string) error {
-	return self.Refuse(tools.PolicyDenied, "%.80s can only be changed by the owner, in config.yaml; this tool changes %s",
+	return tools.Refuse(tools.PolicyDenied, "%.80s can only be changed by the owner, in config.yaml; this tool changes %s",
 		key, strings.Join(settableKeys, ", "))
 }
 
@@ -209,11 +199,11 @@ func proveChange(s config.Source, before, after []byte) (*config.Loaded, error) 
 	s.Redact = &redact.Set{}
 	was, err := s.Parse(before)
 	if err != nil {
-		return nil, self.Refuse(tools.Execution, "config.yaml has faults already; the owner has to fix them first")
+		return nil, tools.Refuse(tools.Execution, "config.yaml has faults already; the owner has to fix them first")
 	}
 	is, err := s.Parse(after)
 	if err != nil {
-		return nil, self.Refuse(tools.Validation, "%s", inWords(err))
+		return nil, tools.Refuse(tools.Validation, "%s", inWords(err))
 	}
 	paths, err := keys.Changes(was.Config, is.Config, before, after)
 	if err != nil {

@@ -28,8 +28,6 @@ func (r *Reader) Environment(environ []string, given Tree) Tree {
 		switch {
 		case k == nil && len(path) == 1:
 			// KLAWBOT_HOME and whatever else others set.
-		case r.Later(path):
-			r.Unsupported = append(r.Unsupported, strings.Join(path, "."))
 		case k == nil:
 			r.unknownKey("$"+name, path)
 		default:

@@ -82,20 +82,6 @@ func (k *Key) Suggest(path []string) string {
 	return best
 }
 
-// Walk calls fn with the path of every leaf; the name in a table is "*".
-func (k *Key) Walk(path []string, fn func(path []string)) {
-	switch {
-	case k.leaf != nil:
-		fn(path)
-	case k.table != nil:
-		k.table.Walk(append(slices.Clone(path), "*"), fn)
-	default:
-		for name, child := range k.fields {
-			child.Walk(append(slices.Clone(path), name), fn)
-		}
-	}
-}
-
 // eachName calls fn for every path of a field, sections included.
 func (k *Key) eachName(path []string, fn func(path []string)) {
 	if k.table != nil {

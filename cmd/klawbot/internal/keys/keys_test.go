@@ -27,7 +27,6 @@ func reader(variables map[string]string) *Reader {
 		Keys:    Of(reflect.TypeFor[settings]()),
 		Lookup:  func(name string) (string, bool) { v, set := variables[name]; return v, set },
 		Check:   func([]string, any) error { return nil },
-		Later:   func([]string) bool { return false },
 		Rename:  func(path []string, n *yaml.Node) (string, *yaml.Node) { return path[len(path)-1], n },
 		IDs:     func([]string) ([]int64, error) { return nil, errors.New("no ids here") },
 		Origins: map[string]string{},

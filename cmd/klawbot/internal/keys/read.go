@@ -28,8 +28,6 @@ type Reader struct {
 	Lookup func(name string) (value string, set bool)
 	// Check says what is wrong with a value.
 	Check func(path []string, v any) error
-	// Later reports whether a key belongs to a later version.
-	Later func(path []string) bool
 	// Rename gives a key that other bots have our name, and its value our unit.
 	Rename func(path []string, value *yaml.Node) (string, *yaml.Node)
 	// IDs reads a list of ids.
@@ -38,8 +36,6 @@ type Reader struct {
 	Faults Faults
 	// Notes are about what is odd, but not wrong.
 	Notes []Note
-	// Unsupported are the keys of later versions that were given.
-	Unsupported []string
 	// Origins says where a key was given, by dotted path.
 	Origins map[string]string
 
@@ -111,11 +107,8 @@ func (r *Reader) value(n *yaml.Node, k *Key, path []string) (v any, ok bool) {
 
 // got shows a wrong value, unless it is a secret or the error shows it.
 func got(n *yaml.Node, k *Key) string {
-	switch {
-	case k.secret || n.Kind != yaml.ScalarNode || k.leaf.Kind() == reflect.Slice:
+	if k.secret || n.Kind != yaml.ScalarNode || k.leaf.Kind() == reflect.Slice {
 		return ""
-	case n.Value == "":
-		return `, got ""`
 	}
 	return fmt.Sprintf(", got %.80q", n.Value)
 }
@@ -134,8 +127,6 @@ func (r *Reader) section(n *yaml.Node, k *Key, path []string) (Tree, bool) {
 		switch {
 		case seen[name]:
 			r.fault(content[i], at, "duplicate key; keep one")
-		case r.Later(at):
-			r.Unsupported = append(r.Unsupported, strings.Join(at, "."))
 		case child == nil:
 			r.unknownKey(r.where(content[i]), at)
 		default:

@@ -99,7 +99,7 @@ func used(ctx context.Context, path string) (err error) {
 	return sqlite.CheckPages(ctx, db, path, "integrity_check")
 }
 
-// Kept lists the copies from before updates of a data folder, the newest first.
+// Kept lists the copies from before updates of a data directory, the newest first.
 func Kept(dir string) []string {
 	all, _ := filepath.Glob(filepath.Join(dir, "backups", "before-update-*Z.db")) // the pattern is a good one
 	slices.Sort(all)

@@ -20,7 +20,7 @@ import (
 // survey is a tool whose program asks the person something. A deaf one never gets
 // the answer, as when the bot ends before it is passed on.
 type survey struct {
-	tools.Inquiry
+	tools.Question
 	deaf bool
 }
 
@@ -34,7 +34,7 @@ func (s *survey) Run(ctx context.Context, c tools.Call) tools.Result {
 	if !ok {
 		return tools.OK("nobody to ask")
 	}
-	q := s.Inquiry
+	q := s.Question
 	q.Call, q.From = c, "library"
 	q.Call.ID += "/question/1"
 	r, err := asker.Ask(ctx, q)
@@ -49,10 +49,10 @@ func (s *survey) Run(ctx context.Context, c tools.Call) tools.Result {
 }
 
 // office is a house whose model calls the tool survey when it is told to ask.
-func office(t *testing.T, q tools.Inquiry) *house {
+func office(t *testing.T, q tools.Question) *house {
 	t.Helper()
 	h := build(t)
-	h.tools = append(h.tools, &survey{Inquiry: q})
+	h.tools = append(h.tools, &survey{Question: q})
 	h.settings.ApprovalTimeout, h.settings.Streaming = time.Minute, nil
 	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
 		if last := r.Last(); last.Role == "tool" {
@@ -67,7 +67,7 @@ func office(t *testing.T, q tools.Inquiry) *house {
 }
 
 // nameOf is a question that is answered in words or left open.
-var nameOf = tools.Inquiry{Text: "Please fill this in.", Field: "Name\nAs on the card", Typed: true, Step: 1, Steps: 2, Usual: 0, Options: []tools.Option{{Word: tools.WordSkip}}}
+var nameOf = tools.Question{Text: "Please fill this in.", Field: "Name\nAs on the card", Typed: true, Step: 1, Steps: 2, Usual: 0, Options: []tools.Option{{Word: tools.WordSkip}}}
 
 // sees waits until a chat shows a text that begins so.
 func (h *house) sees(chat int64, begin string) {
@@ -150,7 +150,7 @@ func TestAPhotoIsNoAnswerInWords(t *testing.T) {
 }
 
 func TestAnswersByButton(t *testing.T) {
-	colors := tools.Inquiry{Text: "Which?", Usual: -1, Options: []tools.Option{{Text: "red"}, {Text: "blue"}, {Word: tools.WordKeep, Text: "red"}}}
+	colors := tools.Question{Text: "Which?", Usual: -1, Options: []tools.Option{{Text: "red"}, {Text: "blue"}, {Word: tools.WordKeep, Text: "red"}}}
 	for name, tt := range map[string]struct {
 		button        int
 		want, outcome string
@@ -318,7 +318,7 @@ func TestRunsThatNobodyAttendsDecline(t *testing.T) {
 
 // TestPageIsForAnOwner: who calls is not who opens pages for a server.
 func TestPageIsForAnOwner(t *testing.T) {
-	h := office(t, tools.Inquiry{Text: "Connect it.", Page: "https://example.com/connect?a_b=1", Usual: -1, Options: []tools.Option{{Word: tools.WordOpened}}})
+	h := office(t, tools.Question{Text: "Connect it.", Page: "https://example.com/connect?a_b=1", Usual: -1, Options: []tools.Option{{Word: tools.WordOpened}}})
 	h.start().says(bob, "ask me")
 	q := h.question(alice)
 	for _, want := range []string{"wants you to open a page at `example.com`", "https://example.com/connect?a_b=1", "I never open it myself"} {

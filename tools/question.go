@@ -9,23 +9,23 @@ type Asker interface {
 	// Ask returns when the person has answered. No answer in time is Cancelled, and so
 	// is a question with an id that was asked before. A background run declines.
 	// The error ends the turn.
-	Ask(ctx context.Context, q Inquiry) (Reply, error)
+	Ask(ctx context.Context, q Question) (Reply, error)
 	// Refuse tells the person that a program asked for something that is never
 	// given to one in this way, and was declined.
 	Refuse(ctx context.Context, c Call, from, what string)
 }
 
-// Inquiry is a question of a program to a person. All texts are the program's: they are
+// Question is a question of a program to a person. All texts are the program's: they are
 // safe to show and untrusted.
-type Inquiry struct {
-	// Call is the call for whose sake it asks, with an id of the inquiry's own.
+type Question struct {
+	// Call is the call for whose sake it asks, with an id of the question's own.
 	Call Call
 	// From is the name of the MCP server that asks.
 	From string
 	// Text is what it says, Field what it wants to know: a name, what it is about
 	// and how an answer must look, a line for each.
 	Text, Field string
-	// Step and Steps number inquiries that belong together; zero for a single one.
+	// Step and Steps number questions that belong together; zero for a single one.
 	Step, Steps int
 	// Options are answers to choose from. Typed: the person may also write the answer.
 	Options []Option
@@ -66,7 +66,7 @@ const (
 // Flaw is what is wrong with an answer.
 type Flaw string
 
-// The flaws. Those with a bound break Inquiry.Bound.
+// The flaws. Those with a bound break Question.Bound.
 const (
 	FlawNumber  Flaw = "number"
 	FlawInteger Flaw = "integer"
@@ -80,7 +80,7 @@ const (
 	FlawOption  Flaw = "option"
 )
 
-// Outcome is how an inquiry ended.
+// Outcome is how an question ended.
 type Outcome string
 
 // The outcomes.
@@ -101,7 +101,7 @@ type Reply struct {
 var _ Asker = Always{}
 
 // Ask chooses the usual option.
-func (Always) Ask(_ context.Context, q Inquiry) (Reply, error) {
+func (Always) Ask(_ context.Context, q Question) (Reply, error) {
 	if q.Usual < 0 {
 		return Reply{Outcome: Declined}, nil
 	}

@@ -1,12 +1,12 @@
-package mcp
+package wait
 
 import (
 	"sync"
 	"time"
 )
 
-// clock ends a call after a time that does not pass while a person is asked.
-type clock struct {
+// Clock ends work after a time that does not pass while a person is asked.
+type Clock struct {
 	mu      sync.Mutex
 	timer   *time.Timer
 	left    time.Duration // guarded by mu; at the last start
@@ -15,9 +15,9 @@ type clock struct {
 	rang    bool          // guarded by mu
 }
 
-// newClock returns a running clock that calls ring at its end.
-func newClock(d time.Duration, ring func()) *clock {
-	c := &clock{left: d, begun: time.Now()}
+// NewClock returns a running clock that calls ring at its end.
+func NewClock(d time.Duration, ring func()) *Clock {
+	c := &Clock{left: d, begun: time.Now()}
 	c.timer = time.AfterFunc(d, func() {
 		c.mu.Lock()
 		c.rang = true
@@ -27,8 +27,8 @@ func newClock(d time.Duration, ring func()) *clock {
 	return c
 }
 
-// stop lets no time pass until the function that it returns is called.
-func (c *clock) stop() (goOn func()) {
+// Stop lets no time pass until the function that it returns is called.
+func (c *Clock) Stop() (resume func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped++; c.stopped == 1 && c.timer.Stop() {
@@ -44,8 +44,8 @@ func (c *clock) stop() (goOn func()) {
 	}
 }
 
-// over reports whether the time is up, and ends the clock.
-func (c *clock) over() bool {
+// End ends the clock and reports whether its time was up.
+func (c *Clock) End() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timer.Stop()

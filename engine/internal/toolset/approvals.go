@@ -21,20 +21,20 @@ func newHost(ctx context.Context, c Config, h Hooks) *mcp.Host {
 	return mcp.New(ctx, mcp.Config{
 		Changed: h.ToolsChanged, SignInWanted: h.SignInWanted,
 		Servers:   func() map[string]mcp.Server { return c.Settings().MCP },
-		Approvals: ledger{h.Open, c.Redact}, Dir: filepath.Join(c.Dir, "mcp"), SignIn: c.SignIn, LookEvery: c.LookEvery, Version: c.Version, Log: c.Log,
+		Approvals: approvals{h.Open, c.Redact}, Dir: filepath.Join(c.Dir, "mcp"), SignIn: c.SignIn, LookEvery: c.LookEvery, Version: c.Version, Log: c.Log,
 	})
 }
 
-// ledger keeps in the store what the owner has accepted of MCP servers.
-type ledger struct {
+// approvals keeps in the store what the owner has accepted of MCP servers.
+type approvals struct {
 	open    func() (*store.Store, error)
 	secrets *redact.Set
 }
 
-var _ mcp.Approvals = ledger{}
+var _ mcp.Approvals = approvals{}
 
 // Accepted lists what was accepted.
-func (l ledger) Accepted(ctx context.Context) (all []mcp.Accepted, err error) {
+func (l approvals) Accepted(ctx context.Context) (all []mcp.Accepted, err error) {
 	err = l.read(ctx, func(tx *store.Tx) error {
 		rows, err := tx.Servers().AcceptedTools()
 		for _, r := range rows {
@@ -49,7 +49,7 @@ func (l ledger) Accepted(ctx context.Context) (all []mcp.Accepted, err error) {
 }
 
 // Accept stores accepted tools of a server.
-func (l ledger) Accept(ctx context.Context, server string, accepted []mcp.Accepted) error {
+func (l approvals) Accept(ctx context.Context, server string, accepted []mcp.Accepted) error {
 	return l.write(ctx, func(tx *store.Tx) error {
 		for _, a := range accepted {
 			if err := tx.Servers().AcceptTool(store.AcceptedTool{
@@ -63,12 +63,12 @@ func (l ledger) Accept(ctx context.Context, server string, accepted []mcp.Accept
 }
 
 // Forget takes back what was accepted of a server, and its token.
-func (l ledger) Forget(ctx context.Context, server string) error {
+func (l approvals) Forget(ctx context.Context, server string) error {
 	return l.write(ctx, func(tx *store.Tx) error { return tx.Servers().ForgetServer(server) })
 }
 
 // Token returns the token of a server, nil for none.
-func (l ledger) Token(ctx context.Context, server string) (token []byte, err error) {
+func (l approvals) Token(ctx context.Context, server string) (token []byte, err error) {
 	err = l.read(ctx, func(tx *store.Tx) error {
 		text, err := tx.Servers().ServerToken(server)
 		if text != "" {
@@ -81,13 +81,13 @@ func (l ledger) Token(ctx context.Context, server string) (token []byte, err err
 }
 
 // SetToken keeps the token of a server.
-func (l ledger) SetToken(ctx context.Context, server string, token []byte) error {
+func (l approvals) SetToken(ctx context.Context, server string, token []byte) error {
 	learn(l.secrets, token)
 	return l.write(ctx, func(tx *store.Tx) error { return tx.Servers().SetServerToken(server, string(token)) })
 }
 
 // read reads from the store; where there is none there is nothing.
-func (l ledger) read(ctx context.Context, fn func(*store.Tx) error) error {
+func (l approvals) read(ctx context.Context, fn func(*store.Tx) error) error {
 	if s, err := l.open(); err == nil {
 		return s.Read(ctx, fn)
 	}
@@ -97,7 +97,7 @@ func (l ledger) read(ctx context.Context, fn func(*store.Tx) error) error {
 // errNoDatabase: what must be kept has no place yet.
 var errNoDatabase = errors.New("the bot has no database yet")
 
-func (l ledger) write(ctx context.Context, fn func(*store.Tx) error) error {
+func (l approvals) write(ctx context.Context, fn func(*store.Tx) error) error {
 	if s, err := l.open(); err == nil {
 		return s.Write(ctx, fn)
 	}
