@@ -111,7 +111,7 @@ var allowed = map[string]packageRule{
 	"internal/clip":                      {200, nil, "a leaf"},
 	"engine/internal/llm/anthropic":      {1000, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol; pictures in messages and results"},
 	"engine/internal/llm/llmtest":        {0, []string{"engine/internal/llm"}, "plays recorded answers to the protocols"},
-	"engine/internal/llm/ollama":         {575, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
+	"engine/internal/llm/ollama":         {580, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
 	"engine/internal/llm/openai":         {1200, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol; parts of pictures, and which models see"},
 	"engine/internal/llm/script":         {450, []string{"engine/internal/llm", "internal/wait"}, "one protocol"},
 	"engine/internal/llm/protocol":       {1700, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the protocols share, schemas made once; pictures in base64, and the words of their refusals"},
