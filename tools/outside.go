@@ -48,7 +48,7 @@ func (p *Provenance) delimiters() (open, end string) {
 // around it; a picture stands between them, too.
 func Foreign(kind, source, text string) (open, body, end string) {
 	v := injection.Text(text)
-	p := &Provenance{Tool: kind, Source: origin(source), ID: rand.Text()[:12]}
+	p := &Provenance{Tool: kind, Source: ForeignName(source), ID: rand.Text()[:12]}
 	open, end = p.delimiters()
 	body = strings.TrimSuffix(injection.Defuse(text), "\n")
 	rules := strings.Join(v.Rules(), ", ")
@@ -172,9 +172,11 @@ const maxSource = 200
 
 // source makes the origin fit for a delimiter: one short line without brackets, and no
 // injection of its own.
-func (p capture) source(text string) string { return origin(p.clean(text)) }
+func (p capture) source(text string) string { return ForeignName(p.clean(text)) }
 
-func origin(text string) string {
+// ForeignName is a name that others gave, as one short line without brackets; "" where it looks
+// like instructions to the model.
+func ForeignName(text string) string {
 	text = strings.NewReplacer("[", "(", "]", ")", "<", "(", ">", ")").Replace(Visible(text))
 	if injection.Text(text).Level >= injection.Warn {
 		return ""

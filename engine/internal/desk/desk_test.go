@@ -328,7 +328,7 @@ func TestPeoplePageDecidesAboutWhoKnocked(t *testing.T) {
 	if len(o.allowed) != 1 {
 		t.Errorf("after deny the allow list is %v", o.allowed)
 	}
-	o.shows(o.post("/people/allow", "chat", "<b>Ann</b>"), "✗ \"<b>Ann</b>\" isn't a chat ID.")
+	o.shows(o.post("/people/allow", "chat", "<b>Ann</b>"), "✗ This isn't a chat ID.")
 }
 
 func TestSchedulesPageRunsPausesSkipsAndDeletes(t *testing.T) {
@@ -501,6 +501,19 @@ func TestToolsPageSaysWhatWouldHappen(t *testing.T) {
 	o.shows(o.post("/tools/check", "tool", "memory_forget", "arguments", `{"key":"a"}`), "denied Tool is in deny list tools.policy")
 	o.shows(o.post("/tools/check", "tool", "memory_search", "arguments", `{"query":"a"}`), "allowed Nothing forbids it tools.policy")
 	o.shows(o.post("/tools/check", "tool", "memory_search", "chat", "nobody"), "denied")
+}
+
+func TestRefusalsAreInTheLanguageOfTheBrowser(t *testing.T) {
+	o := open(t)
+	for language, want := range map[string][]string{
+		"en": {"This isn't a chat ID", "needs a name of 1 to 60 characters", "Only Telegram has a list"},
+		"ru": {"Это не ID чата", "Факту нужно имя", "есть только у Telegram"},
+	} {
+		o.speak(language)
+		o.shows(o.post("/people/allow", "chat", "nobody"), want[0])
+		o.shows(o.post("/memory/core", "section", "user", "key", strings.Repeat("a", 61), "value", "x"), want[1])
+		o.shows(o.post("/people/allow", "chat", "web_default"), want[2])
+	}
 }
 
 // hostile are texts that would be markup, scripts or links if a page did not escape them.

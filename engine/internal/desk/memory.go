@@ -165,7 +165,7 @@ func (d *Desk) SetCore(_ context.Context, kind, id string, f control.CoreFact) e
 	}
 	key, value := line(f.Key), strings.TrimSpace(f.Value)
 	if key == "" || len([]rune(key)) > maxCoreKey {
-		return control.Say("a fact needs a name of 1 to 60 characters")
+		return control.Say("refused.name")
 	}
 	var err error
 	if value == "" {
@@ -186,7 +186,7 @@ func (d *Desk) SetCore(_ context.Context, kind, id string, f control.CoreFact) e
 func (d *Desk) UndoCore(context.Context) error {
 	_, err := d.Memory.CoreFile().Undo()
 	if errors.Is(err, corememory.ErrNoChange) {
-		return control.Say(err.Error())
+		return control.Say("refused.undo")
 	}
 	return err
 }

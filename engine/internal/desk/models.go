@@ -21,7 +21,7 @@ func (d *Desk) ListModels(ctx context.Context) (m control.Models, err error) {
 	reached := d.reached.now(ctx)
 	m.BudgetUSD, m.BudgetTokens = s.Models.Budget.PerDayUSD, s.Models.Budget.PerDayTokens
 	if d.Configuration == nil {
-		m.Fixed = "there is no config.yaml to change"
+		m.Fixed = "refused.file"
 	} else if err := d.Configuration.Settable("models.default"); err != nil {
 		m.Fixed = err.Error()
 	}

@@ -102,10 +102,10 @@ func chatOf(text string) (gateway.ChatID, error) {
 	}
 	id, err := gateway.ParseChatID(text)
 	if err != nil {
-		return id, control.Say(err.Error())
+		return id, control.Say("refused.chat")
 	}
 	if id.ID == 0 {
-		return id, control.Say("only Telegram has a list of allowed chats")
+		return id, control.Say("refused.telegram")
 	}
 	return id, nil
 }

@@ -78,7 +78,7 @@ func (d *Desk) CheckCall(_ context.Context, tool, arguments, chat string) (v con
 	}
 	decision := d.Executor.Check(call)
 	return control.Verdict{
-		Verdict: string(decision.Verdict), Reason: d.mask(cmp.Or(decision.Reason, "no rule is against it")), Layer: cmp.Or(decision.Layer, "default"),
+		Verdict: string(decision.Verdict), Reason: d.mask(cmp.Or(decision.Reason, "verdict.norule")), Layer: cmp.Or(decision.Layer, "default"),
 		OwnerOnly: decision.OwnerOnly, OnceOnly: decision.OnceOnly,
 	}, nil
 }

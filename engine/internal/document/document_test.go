@@ -61,6 +61,23 @@ func fault(err error) confined.FaultKind {
 	return ""
 }
 
+// Texts that begin as other formats do, or name them, are texts.
+func TestTextsThatLookLikeOtherFormats(t *testing.T) {
+	for name, text := range map[string]string{
+		"cars.txt":  "BMW is a car from Munich, and it has wheels.",
+		"bm.md":     "BM",
+		"pdf.py":    "# Writes a PDF.\nf.write(b'%PDF-1.4')",
+		"notes.txt": "A PDF begins with %PDF-1.7 and ends with %%EOF.",
+		"gif.txt":   "GIF8 is how a GIF begins.",
+		"id3.txt":   "ID3 tags and OggS pages",
+	} {
+		d, err := read(t, name, text, document.Options{MaxChars: 1000})
+		if err != nil || !strings.Contains(d.Text, text) {
+			t.Errorf("%s: %q, %v", name, d.Text, err)
+		}
+	}
+}
+
 const wordSpace = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
 
 // word makes a Word document of its paragraphs.

@@ -25,12 +25,12 @@ const ocrOff = "media.documents.ocr: auto"
 
 // isPicture knows the formats that tesseract reads.
 func isPicture(head []byte) bool {
-	for _, sign := range []string{"\x89PNG\r\n", "\xff\xd8\xff", "GIF8", "II*\x00", "MM\x00*", "BM"} {
+	for _, sign := range []string{"\x89PNG\r\n", "\xff\xd8\xff", "GIF87a", "GIF89a", "II*\x00", "MM\x00*"} {
 		if bytes.HasPrefix(head, []byte(sign)) {
 			return true
 		}
 	}
-	return len(head) > 12 && bytes.HasPrefix(head, []byte("RIFF")) && string(head[8:12]) == "WEBP"
+	return len(head) > 12 && (string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP" || string(head[:2]) == "BM" && string(head[6:10]) == "\x00\x00\x00\x00")
 }
 
 // readOCR is the child for OCR.

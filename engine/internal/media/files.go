@@ -19,6 +19,7 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/internal/atomicfile"
 	"klawbot/internal/clip"
+	"klawbot/tools"
 )
 
 // Files keeps files by their contents: DIR/media/ab/SHA256.
@@ -88,6 +89,10 @@ func (f *Files) copyTo(chat, name, sum string) (string, error) {
 		return "", err
 	}
 	defer root.Close() // nothing is written through it any more
+	kept, err := os.Stat(f.Path(sum))
+	if err != nil {
+		return "", err
+	}
 	dir := path.Join(inbox, chat)
 	if err := root.MkdirAll(dir, 0o755); err != nil {
 		return "", err
@@ -98,7 +103,7 @@ func (f *Files) copyTo(chat, name, sum string) (string, error) {
 		if n > 1 {
 			to = path.Join(dir, fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, end), n, end))
 		}
-		switch same, err := sameFile(root, to, sum); {
+		switch same, err := sameFile(root, to, sum, kept.Size()); {
 		case errors.Is(err, fs.ErrNotExist):
 			return to, f.writeCopy(root, to, sum)
 		case err == nil && same:
@@ -125,10 +130,10 @@ func (f *Files) writeCopy(root *os.Root, to, sum string) error {
 	return err
 }
 
-// sameFile reports whether a file of the workspace is the one with the sum.
-func sameFile(root *os.Root, name, sum string) (bool, error) {
+// sameFile reports whether a file of the workspace is the one with the sum and the size.
+func sameFile(root *os.Root, name, sum string, size int64) (bool, error) {
 	info, err := root.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil || !info.Mode().IsRegular() || info.Size() != size {
 		return false, err
 	}
 	r, err := root.Open(name)
@@ -143,8 +148,8 @@ func sameFile(root *os.Root, name, sum string) (bool, error) {
 	return hex.EncodeToString(hash.Sum(nil)) == sum, nil
 }
 
-// maxName is how long a name may be, in characters.
-const maxName = 100
+// maxName is how long a name may be, in bytes: file systems take 255.
+const maxName = 160
 
 // cleanName is a name that is safe as one of a file: no folders, no marks that change how
 // it reads, no hidden file.
@@ -159,12 +164,12 @@ func cleanName(name, otherwise string) string {
 		return r
 	}, name)
 	name = strings.TrimLeft(strings.Join(strings.Fields(name), " "), ". ")
-	if len([]rune(name)) > maxName {
-		end := clip.Runes(path.Ext(name), 12)
-		name = string([]rune(name)[:maxName-len([]rune(end))]) + end
+	end := clip.Bytes(path.Ext(name), 12)
+	if tools.ForeignName(name) == "" { // empty, or orders to the model
+		return otherwise + end
 	}
-	if name == "" {
-		return otherwise
+	if len(name) > maxName {
+		name = clip.Bytes(name, maxName-len(end)) + end
 	}
 	return name
 }
@@ -258,7 +263,7 @@ func (f *Files) drop(ctx context.Context, st *store.Store, m store.Media) error 
 	if root, err := os.OpenRoot(f.workspace); err == nil {
 		defer root.Close() // nothing is written through it any more
 		for _, name := range m.Copies {
-			if same, err := sameFile(root, name, m.Sum); err == nil && same {
+			if same, err := sameFile(root, name, m.Sum, m.Bytes); err == nil && same {
 				if err := root.Remove(name); err != nil {
 					f.log.Warn("copy of a file not deleted", "err", err)
 				}

@@ -9,6 +9,7 @@ import (
 	"image/jpeg"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,12 +43,7 @@ func (f *file) picture() bool {
 }
 
 func has(name string, ends ...string) bool {
-	for _, end := range ends {
-		if strings.EqualFold(path.Ext(name), end) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(ends, strings.ToLower(path.Ext(name)))
 }
 
 // readAs reads a file as what it is.

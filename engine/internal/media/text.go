@@ -14,6 +14,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/tools"
 )
 
 // noun is what a file is, for models.
@@ -48,7 +49,7 @@ func described(text, otherwise string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	inside, opens := strings.CutPrefix(line, "[")
 	inside, closes := strings.CutSuffix(inside, "]")
-	if !opens || !closes || strings.ContainsAny(inside, "[]") {
+	if !opens || !closes || strings.ContainsAny(inside, "[]") || tools.ForeignName(inside) == "" {
 		return otherwise
 	}
 	return inside

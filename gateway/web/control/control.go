@@ -73,12 +73,12 @@ type Page struct {
 	Serve   func(*Request) error
 }
 
-// SaidError is an error for people.
+// SaidError is an error for people: a text, or the key of one of Texts.
 type SaidError struct{ Text string }
 
 func (e *SaidError) Error() string { return e.Text }
 
-// Say returns an error whose text the page shows.
+// Say returns an error whose text the page shows, in its language if it is a key of Texts.
 func Say(text string) error { return &SaidError{text} }
 
 // control is a page beside the chat: what it shows and what its forms do.
@@ -135,7 +135,7 @@ func (c control) act(q *Request, a act) error {
 	case err == nil:
 		return q.Back(to)
 	case errors.As(err, &refused):
-		return c.fill(q, http.StatusUnprocessableEntity, filled{Fault: refused.Text, Form: q.HTTP.PostForm})
+		return c.fill(q, http.StatusUnprocessableEntity, filled{Fault: q.words(refused.Text), Form: q.HTTP.PostForm})
 	case errors.Is(err, ErrNotFound):
 		return c.fill(q, http.StatusUnprocessableEntity, filled{Fault: q.t("error.gone")})
 	}

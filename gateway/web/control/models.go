@@ -52,7 +52,7 @@ var modelsPage = control{
 	show: func(q *Request, _ *filled) (html.HTML, error) {
 		m, err := q.Desk.ListModels(q.HTTP.Context())
 		entries := q.list(len(m.Entries), "models.none", html.Each(m.Entries, func(e Model) html.HTML { return q.entry(e, m.Fixed != "") }))
-		return q.card("models.entries", entries+html.If(m.Fixed != "", `<p class="meta">%s</p>`, m.Fixed)) + q.card("models.cost", q.days(m)), err
+		return q.card("models.entries", entries+html.If(m.Fixed != "", `<p class="meta">%s</p>`, q.words(m.Fixed))) + q.card("models.cost", q.days(m)), err
 	},
 	acts: []act{{"/models/default", func(q *Request) (string, error) {
 		return done("/models", "default"), q.Desk.SetDefaultModel(q.HTTP.Context(), q.HTTP.PostFormValue("entry"))

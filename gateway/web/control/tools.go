@@ -56,7 +56,7 @@ var toolsPage = control{
 		checked, err := q.Desk.CheckCall(q.HTTP.Context(), v.Tool, v.Arguments, v.Chat)
 		var refused *SaidError
 		if errors.As(err, &refused) {
-			checked, err = Verdict{Verdict: "deny", Reason: refused.Text}, nil
+			checked, err = Verdict{Verdict: "deny", Reason: q.words(refused.Text)}, nil
 		}
 		v.Checked = &checked
 		return q.toolbox(v), err
@@ -111,7 +111,7 @@ func (q *Request) toolbox(v toolsView) html.HTML {
 func (q *Request) check(v toolsView) html.HTML {
 	var verdict html.HTML
 	if c := v.Checked; c != nil {
-		verdict = html.F(`<p class="notice v-%s" role="status"><strong>%s</strong> %s%s%s%s</p>`, c.Verdict, q.t("verdict."+c.Verdict), c.Reason, html.If(c.Layer != "", ` <span class="tag">%s</span>`, c.Layer),
+		verdict = html.F(`<p class="notice v-%s" role="status"><strong>%s</strong> %s%s%s%s</p>`, c.Verdict, q.t("verdict."+c.Verdict), q.words(c.Reason), html.If(c.Layer != "", ` <span class="tag">%s</span>`, c.Layer),
 			html.If(c.OwnerOnly, " %s", q.t("tools.owneronly")), html.If(c.OnceOnly != "", " %s", q.t("tools.onceonly", c.OnceOnly)))
 	}
 	names := html.Each(v.Tools, func(t Tool) html.HTML { return html.F(`<option value="%s">`, t.Name) })

@@ -10,6 +10,14 @@ import (
 // t is a text in the language of the browser.
 func (q *Request) t(key string, args ...any) string { return say(q.Language, key, args...) }
 
+// words is a text of the engine, in the language of the browser if it is a key.
+func (q *Request) words(text string) string {
+	if known(text) {
+		return q.t(text)
+	}
+	return text
+}
+
 func (q *Request) when(at time.Time) string { return When(q.Language, at) }
 
 // time is a time for people and for programs.
