@@ -503,16 +503,17 @@ func TestToolsPageSaysWhatWouldHappen(t *testing.T) {
 	o.shows(o.post("/tools/check", "tool", "memory_search", "chat", "nobody"), "denied")
 }
 
-func TestRefusalsAreInTheLanguageOfTheBrowser(t *testing.T) {
+func TestTextsOfTheEngineAreInTheLanguageOfTheBrowser(t *testing.T) {
 	o := open(t)
 	for language, want := range map[string][]string{
-		"en": {"This isn't a chat ID", "needs a name of 1 to 60 characters", "Only Telegram has a list"},
-		"ru": {"Это не ID чата", "Факту нужно имя", "есть только у Telegram"},
+		"en": {"This isn't a chat ID", "needs a name of 1 to 60 characters", "Only Telegram has a list", "Keyword search only."},
+		"ru": {"Это не ID чата", "Факту нужно имя", "есть только у Telegram", "Только поиск по словам."},
 	} {
 		o.speak(language)
 		o.shows(o.post("/people/allow", "chat", "nobody"), want[0])
 		o.shows(o.post("/memory/core", "section", "user", "key", strings.Repeat("a", 61), "value", "x"), want[1])
 		o.shows(o.post("/people/allow", "chat", "web_default"), want[2])
+		o.shows(o.get("/memory"), want[3])
 	}
 }
 

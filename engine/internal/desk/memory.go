@@ -23,7 +23,7 @@ const (
 
 // Remembered finds memories, or lists the newest.
 func (d *Desk) Remembered(ctx context.Context, text string) (r control.Remembered, err error) {
-	r.Search = d.Memory.Text()
+	r.Model, _ = d.Memory.Model() // an error leaves keyword search
 	facts, err := d.Memory.CoreFile().Facts()
 	if err != nil {
 		r.CoreFault = err.Error()

@@ -20,8 +20,8 @@ type Remembered struct {
 	// Facts are the memories that were found or stored last.
 	Facts   []Fact
 	Changes []MemoryChange
-	// Search says how memories are searched.
-	Search string
+	// Model finds memories by their meaning, "" for none.
+	Model string
 }
 
 // CorePart is the core memory of the bot, of a chat or of a user.
@@ -128,12 +128,16 @@ func (q *Request) facts(all Remembered, query string, f *filled) html.HTML {
 	if query != "" {
 		title, none, back = q.t("memory.found", query), "memory.nothing", "/memory?"+url.Values{"q": {query}}.Encode()
 	}
+	search := q.t("memory.keywords")
+	if all.Model != "" {
+		search = q.t("memory.hybrid", all.Model)
+	}
 	list := q.list(len(all.Facts), none, html.Each(all.Facts, func(m Fact) html.HTML { return q.fact(m, back) }))
 	return html.F(`<section class="card"><h2>%s</h2><p class="meta">%s</p>%s
 <details class="add"><summary>%s</summary><form class="stack" method="post" action="/memory/save">
 <label for="content">%s</label><textarea id="content" name="content" rows="3" required maxlength="20000">%s</textarea>
 <label for="key">%s</label><input id="key" name="key" maxlength="120" value="%s" autocomplete="off"><button class="main">%s</button></form></details></section>`,
-		title, all.Search, list, q.t("memory.add"), q.t("memory.text"), f.Form.Get("content"), q.t("memory.key"), f.Form.Get("key"), q.t("save"))
+		title, search, list, q.t("memory.add"), q.t("memory.text"), f.Form.Get("content"), q.t("memory.key"), f.Form.Get("key"), q.t("save"))
 }
 
 func (q *Request) fact(m Fact, back string) html.HTML {

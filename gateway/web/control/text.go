@@ -127,6 +127,8 @@ var Texts = map[string][2]string{
 
 	"memory.title":     {"Memory", "Память"},
 	"memory.facts":     {"Memories", "Воспоминания"},
+	"memory.keywords":  {"Keyword search only. Status says why.", "Только поиск по словам. Причина — на странице «Состояние»."},
+	"memory.hybrid":    {"Hybrid search, with %s.", "Поиск по словам и по смыслу, с %s."},
 	"memory.found":     {"Found for “%s”", "Найдено: «%s»"},
 	"memory.none":      {"No memories yet. Tell klawbot: remember that …", "Пока пусто. Скажите боту: запомни, что …"},
 	"memory.nothing":   {"No relevant memories found.", "Ничего подходящего не найдено."},
