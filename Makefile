@@ -63,7 +63,7 @@ IMAGE ?= klawbot
 LOCOMO ?=
 ASSETS ?= $(CURDIR)/build/assets
 
-.PHONY: chat build test check test-rest test-long test-race bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults standby-test rehearse mutants races sandbox oracle interop sdk peers browser documents speech assets lint vulncheck libraries docker docker-local release release-test pictures header clean help
+.PHONY: chat build test check test-rest test-long test-race bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults standby-test rehearse mutants races sandbox oracle interop sdk peers browser documents speech assets lint vulncheck libraries docker docker-local release release-test small pictures header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --once --patience 3s || true
@@ -89,7 +89,7 @@ CALM := ./gateway/telegram/markdown ./gateway/telegram/markdown/latex ./tools/ex
 
 # Tests that start the program again and again: with the race detector it takes several
 # times as long to start. They run with it in test-race.
-PROCESSES := ^Test(Scripts|(|Run|Subagent|Reminder)KilledAtEveryEdge|KilledInNew|KilledWhile[A-Z]\w*|KilledBe(side|tween)[A-Z]\w*|ImportRefusesArchiveBombs)$$
+PROCESSES := ^Test(Scripts|ManualCommandsRun|(|Run|Subagent|Reminder)KilledAtEveryEdge|KilledInNew|KilledWhile[A-Z]\w*|KilledBe(side|tween)[A-Z]\w*|ImportRefusesArchiveBombs)$$
 
 # Tests with a long form, which runs with the race detector in test-long; the short one
 # does without.
@@ -302,7 +302,10 @@ release: header ## archives, Debian packages, install.sh and checksums in dist/ 
 release-test: ## builds a release and tests it: arm64 under qemu, install.sh, the Debian package (needs root on Debian)
 	scripts/release-test
 
-pictures: build ## the pictures of the manual, from real runs (needs python3)
+small: header ## the stories with 512 MB of memory (STORIES: some of them; needs root)
+	TAGS=$(TAGS) scripts/small
+
+pictures: build ## the pictures of the manual, from real runs (needs python3 and Chromium)
 	scripts/pictures bin/klawbot
 
 header: $(INCLUDE)/sqlite3.h

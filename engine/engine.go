@@ -68,6 +68,7 @@ type Config struct {
 	// is no. Allow puts a chat on the allow list, at once and for good.
 	AskAbout func() bool
 	Allow    func(gateway.ChatID) error
+	Standby  func() health.Standby // nil without a second host
 	// Learn downloads the speech model; nil: owners are not offered it.
 	Learn func(context.Context) error
 	// Around is what the web page needs of what lies around the engine.
@@ -146,7 +147,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	models := model.New(model.Config{Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Dir: c.Dir, Log: c.Log, Measure: meters.Measure, Open: kept.Open})
 	files := workspace.Open(c.Workspace, c.Log)
 	e.plan(models, files)
-	e.report = &report{config: c.Base, started: time.Now(), store: st, queues: e.queues, chats: e.chats, backups: e.backups, meters: meters, models: models, disk: health.NewDiskUse(c.Dir, c.Workspace)}
+	e.report = &report{config: c.Base, standby: c.Standby, started: time.Now(), store: st, queues: e.queues, chats: e.chats, backups: e.backups, meters: meters, models: models, disk: health.NewDiskUse(c.Dir, c.Workspace)}
 	seen := eyes.New(eyes.Config{Store: st, Files: kept, Models: models, Settings: c.Settings, Model: e.report.modelIn, Read: e.media.Readers.Text, Log: c.Log})
 	set, err := toolset.New(ctx, c.Base, toolset.Hooks{
 		Open: func() (*store.Store, error) { return st, nil }, Schedules: e.plans.schedules,

@@ -178,6 +178,9 @@ func TestProbeTools(t *testing.T) {
 			if calls != c.calls || (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 				t.Errorf("got %v, %v, want %v, %q", calls, err, c.calls, c.fault)
 			}
+			if all := server.Completions(); len(all) == 2 && all[1].Last().Role != "tool" {
+				t.Errorf("the model was not given the result: %+v", all[1].Messages)
+			}
 		})
 	}
 }

@@ -36,6 +36,7 @@ type report struct {
 	set     *toolset.Set
 	prompts *prompt.Builder
 	disk    *health.DiskUse
+	standby func() health.Standby // nil without one
 }
 
 // Status reports how the bot is doing.
@@ -63,6 +64,10 @@ func (r *report) status(ctx context.Context) (health.Status, error) {
 		s.Local = append(s.Local, health.LocalModel{Provider: l.Provider, State: l.State, Fault: l.Fault, Note: l.Note})
 	}
 	s.Muted = r.chats.muted.list()
+	if r.standby != nil {
+		now := r.standby()
+		s.Standby = &now
+	}
 	err := s.Complete(ctx, r.store, r.config.Dir, r.usageToday, r.config.Redact)
 	return s, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/standby"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine/data"
 	"klawbot/engine/health"
@@ -70,7 +71,7 @@ func (a *app) examine(ctx context.Context) []health.Finding {
 		return []health.Finding{health.Broken("config", "fix the lines above; config.yaml.example explains every key", err)}
 	}
 	c := a.botConfig(l, f, slog.New(slog.DiscardHandler))
-	all := append(c.Surroundings(ctx), botFindings(ctx, l.Config(), f)...)
+	all := append(c.Surroundings(ctx), botFindings(ctx, l, f)...)
 	c.Telegram, c.Console = true, true
 	if b, err := bot.New(c); err == nil { // what is wrong with it has a finding already
 		_ = b.WithData(ctx, func(d *data.Data) error { // so has a database that cannot be opened
@@ -81,12 +82,35 @@ func (a *app) examine(ctx context.Context) []health.Finding {
 	return append(all, health.Doctor(ctx, c.Bare())...)
 }
 
-func botFindings(ctx context.Context, c *config.Config, f config.Folders) []health.Finding {
+func botFindings(ctx context.Context, l *config.Live, f config.Folders) []health.Finding {
 	r, err := bot.AskStatus(ctx, f.Data)
+	all := []health.Finding{botFinding(r, err)}
 	if errors.Is(err, bot.ErrNotRunning) {
-		return append([]health.Finding{health.Off("bot", "klawbot run, or klawbot chat in this terminal", "not running")}, bot.PortFindings(c)...)
+		all = append([]health.Finding{health.Off("bot", "klawbot run, or klawbot chat in this terminal", "not running")}, bot.PortFindings(l.Config())...)
 	}
-	return []health.Finding{botFinding(r, err)}
+	if l.Config().Standby.To != "" {
+		all = append(all, standbyFinding(ctx, standbyConfig(l, f), r.Standby))
+	}
+	return all
+}
+
+// standbyFinding tells of the replica what the running bot says of it, or what the place
+// shows.
+func standbyFinding(ctx context.Context, c standby.Config, now *health.Standby) health.Finding {
+	if now != nil && now.Fault == "" {
+		return health.OK("standby", "%s", now.Text(time.Now()))
+	}
+	if now != nil {
+		return health.Broken("standby", "check standby.to and the network", errors.New(now.Text(time.Now())))
+	}
+	host, epoch, err := standby.Look(ctx, c)
+	switch {
+	case err != nil:
+		return health.Broken("standby", "check standby in config.yaml; doc/standby.md explains it", err)
+	case epoch == 0:
+		return health.Off("standby", "klawbot run on the first host", "no replica yet")
+	}
+	return health.OK("standby", "%s ran the bot last (epoch %d); the replica is complete", host, epoch)
 }
 
 func botFinding(r bot.Report, err error) health.Finding {

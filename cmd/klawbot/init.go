@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,7 @@ func initCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
+			s.APIURL = cmp.Or(s.APIURL, a.getenv("KLAWBOT_CHANNELS__TELEGRAM__APIURL"))
 			return a.setup().Run(ctx, s)
 		},
 	}

@@ -98,20 +98,24 @@ func standbyCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// standBy runs the bot when no other host does.
-func standBy(ctx context.Context, a *app, l *config.Live, f config.Folders, found, now bool) error {
+func standbyConfig(l *config.Live, f config.Folders) standby.Config {
 	s := l.Config().Standby
 	name, err := os.Hostname()
 	if err != nil {
-		return err
+		name = "this host"
 	}
-	c := standby.Config{
-		To: s.To, Host: cmp.Or(s.Host, name), Lease: time.Duration(s.LeaseSeconds * float64(time.Second)), Litestream: s.Litestream, Found: found, Now: now,
+	return standby.Config{
+		To: s.To, Host: cmp.Or(s.Host, name), Lease: time.Duration(s.LeaseSeconds * float64(time.Second)), Litestream: s.Litestream,
 		Endpoint: s.Endpoint, Region: s.Region, AccessKeyID: s.AccessKeyID, SecretAccessKey: s.SecretAccessKey,
 		Data: f.Data, Workspace: f.Workspace,
-		Log: bot.NewLog(a.stderr, l, a.redact, slog.LevelDebug),
 	}
-	err = standby.Run(ctx, c, func(ctx context.Context, h *standby.Host) error {
+}
+
+// standBy runs the bot when no other host does.
+func standBy(ctx context.Context, a *app, l *config.Live, f config.Folders, found, now bool) error {
+	c := standbyConfig(l, f)
+	c.Found, c.Now, c.Log = found, now, bot.NewLog(a.stderr, l, a.redact, slog.LevelDebug)
+	err := standby.Run(ctx, c, func(ctx context.Context, h *standby.Host) error {
 		l, f, err := a.openFolders() // it may have waited for long
 		if err != nil {
 			return err
@@ -137,7 +141,7 @@ func (a *app) runBot(ctx context.Context, l *config.Live, f config.Folders, h *s
 	c := a.botConfig(l, f, bot.NewLog(a.stderr, l, a.redact, slog.LevelDebug))
 	c.Telegram = true
 	if h != nil {
-		c.Replicated = h.Replicated
+		c.Replicated, c.Standby = h.Replicated, h.State
 	}
 	p, err := bot.New(c)
 	if err != nil {

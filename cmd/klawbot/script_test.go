@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	testscript.Main(m, map[string]func(){"klawbot": main, "mcpserver": serveMCP})
+	testscript.Main(m, map[string]func(){"klawbot": main, "mcpserver": serveMCP, "litestream-double": serveLitestream})
 }
 
 // TestScripts runs the stories in testdata with the real program, a fake

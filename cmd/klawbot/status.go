@@ -112,6 +112,9 @@ func (a *app) printStatus(r bot.Report) error {
 		fmt.Sprintf("database: %s, %.1f MB", terminal.Joined(r.Database.State, r.Database.Fault), float64(r.Database.Bytes)/1e6),
 		"disk: "+diskText(r.Disk),
 		"last backup: "+backupText(r.Backup))
+	if r.Standby != nil {
+		lines = append(lines, "standby: "+terminal.Visible(r.Standby.Text(time.Now())))
+	}
 	if r.Config.Fault != "" {
 		lines = append(lines, "config.yaml is invalid; using the last valid one:", r.Config.Fault)
 	}

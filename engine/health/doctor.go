@@ -312,6 +312,11 @@ func ProbeTools(ctx context.Context, client *http.Client, m settings.Model) (cal
 	if err != nil {
 		return false, probe.Explain(m, err)
 	}
+	for i, b := range first.Message.Blocks {
+		if b.Call != nil {
+			b.Call.ID = fmt.Sprintf("probe-%d", i) // a call without one is left out of requests
+		}
+	}
 	made := first.Message.Calls()
 	if len(made) == 0 {
 		if strings.TrimSpace(first.Message.PlainText()) == "" {

@@ -51,6 +51,43 @@ type Status struct {
 	// on this machine.
 	Request Request      `json:"last_request,omitzero"`
 	Local   []LocalModel `json:"local_models,omitempty"`
+	// Standby is nil without a second host.
+	Standby *Standby `json:"standby,omitempty"`
+}
+
+// Standby is how the lease and the replica for a second host fare.
+type Standby struct {
+	Host string `json:"host"`
+	// Epoch counts the takeovers. Complete says that another host could take over.
+	Epoch    int  `json:"epoch"`
+	Complete bool `json:"complete"`
+	// Renewed is when the lease was renewed; the replica has everything up to Database and
+	// Files.
+	Renewed  time.Time `json:"renewed"`
+	Database time.Time `json:"database,omitzero"`
+	Files    time.Time `json:"files,omitzero"`
+	// Fault says why the replica falls behind.
+	Fault string `json:"fault,omitempty"`
+}
+
+// Text is the standby in words, for people.
+func (s Standby) Text(now time.Time) string {
+	text := "replica not complete yet"
+	if s.Complete {
+		text = fmt.Sprintf("replica %s old, files %s", seconds(s.Database, now), seconds(s.Files, now))
+	}
+	text = fmt.Sprintf("%s runs the bot (epoch %d), lease renewed %s ago, %s", s.Host, s.Epoch, seconds(s.Renewed, now), text)
+	if s.Fault != "" {
+		text += "; " + s.Fault
+	}
+	return text
+}
+
+func seconds(at, now time.Time) string {
+	if at.IsZero() {
+		return "–"
+	}
+	return max(now.Sub(at), 0).Round(100 * time.Millisecond).String()
 }
 
 // Request is about how many tokens the parts of a request take.
@@ -167,6 +204,9 @@ func (s *Status) Complete(ctx context.Context, st *store.Store, dir string, usag
 	s.Database.Fault, s.Backup.Fault = secrets.Text(s.Database.Fault), secrets.Text(s.Backup.Fault)
 	for i := range s.Channels {
 		s.Channels[i].Fault = secrets.Text(s.Channels[i].Fault)
+	}
+	if s.Standby != nil {
+		s.Standby.Fault = secrets.Text(s.Standby.Fault)
 	}
 	s.Faults = s.faults(time.Now())
 	s.Healthy = len(s.Faults) == 0
@@ -336,6 +376,8 @@ const (
 	pollStale = 150 * time.Second
 	// inboxStale is how long a message may wait for the end of its turn.
 	inboxStale = 10 * time.Minute
+	// replicaStale is how old a replica may be.
+	replicaStale = 10 * time.Minute
 )
 
 // faults are the reasons to call the bot unhealthy, in words; none is healthy. A
@@ -352,6 +394,9 @@ func (s Status) faults(now time.Time) []string {
 	}
 	if oldest := s.Inbox.Oldest; !oldest.IsZero() && now.Sub(oldest) > inboxStale {
 		faults = append(faults, fmt.Sprintf("inbox: a message has waited for %s", now.Sub(oldest).Round(time.Second)))
+	}
+	if b := s.Standby; b != nil && s.Uptime > replicaStale && (now.Sub(b.Database) > replicaStale || now.Sub(b.Files) > replicaStale) {
+		faults = append(faults, "standby: "+b.Text(now))
 	}
 	return faults
 }

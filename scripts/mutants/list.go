@@ -936,7 +936,7 @@ var mutants = []mutant{
 		"TestTwoProcessesChangeTheCoreMemory",
 	},
 	{
-		"engine/internal/memory/messages.go", `if inquiry.MatchString(`, `if false && question.MatchString(`,
+		"engine/internal/memory/messages.go", `if asksTool.MatchString(`, `if false && asksTool.MatchString(`,
 		"TestSearchesAreNotFound",
 	},
 	{

@@ -26,7 +26,12 @@ type Message struct {
 	// at are the places of each form of a word: as it stands, without an English ending,
 	// and each of its beginnings with a star.
 	at map[string][]int
+	// starts says how those forms start: most phrases end without a look into the map.
+	starts [256]bool
 }
+
+// start is a number for the first two bytes of a word.
+func start(word string) uint8 { return word[0]*31 ^ word[min(1, len(word)-1)] }
 
 // The signs that stand for kinds of words in phrases.
 const (
@@ -40,8 +45,8 @@ var (
 )
 
 // Read takes a text apart.
-func Read(text string) Message {
-	m := Message{at: map[string][]int{}}
+func Read(text string) *Message {
+	m := &Message{at: map[string][]int{}}
 	words := strings.Fields(text)
 	if len(words) > headWords+tailWords {
 		words = slices.Concat(words[:headWords], words[len(words)-tailWords:])
@@ -79,7 +84,7 @@ func inWord(r rune) bool {
 }
 
 // word notes a word in the forms that phrases may have.
-func (m Message) word(word string, place int) {
+func (m *Message) word(word string, place int) {
 	if word == "" {
 		return
 	}
@@ -104,9 +109,9 @@ const (
 	longest  = 24
 )
 
-func (m Message) put(key string, place int) {
+func (m *Message) put(key string, place int) {
 	if all := m.at[key]; len(all) == 0 || all[len(all)-1] != place {
-		m.at[key] = append(all, place)
+		m.at[key], m.starts[start(key)] = append(all, place), true
 	}
 }
 
@@ -178,7 +183,7 @@ func (w Words) Vocabulary() (all []string) {
 
 // Score says how much of the words a text has: 0 for none of them, 1 or more for one
 // phrase.
-func (w Words) Score(m Message) (score float64) {
+func (w Words) Score(m *Message) (score float64) {
 	for _, p := range w {
 		if p.in(m) {
 			score += 0.5 + 0.5*float64(len(p))
@@ -188,9 +193,9 @@ func (w Words) Score(m Message) (score float64) {
 }
 
 // in reports whether the words of a phrase stand close together.
-func (p phrase) in(m Message) bool {
+func (p phrase) in(m *Message) bool {
 	for _, alternatives := range p { // most phrases end here, before anything is collected
-		if !slices.ContainsFunc(alternatives, func(a string) bool { return len(m.at[a]) > 0 }) {
+		if !slices.ContainsFunc(alternatives, func(a string) bool { return m.starts[start(a)] && len(m.at[a]) > 0 }) {
 			return false
 		}
 	}
@@ -221,7 +226,7 @@ func near(places [][]int, first, reach int) bool {
 
 // Count says how many of some words stand in the text, in the form of each or a longer
 // one.
-func (m Message) Count(words []string) (n int) {
+func (m *Message) Count(words []string) (n int) {
 	for _, w := range words {
 		if len(m.at[plain(w)+"*"]) > 0 {
 			n++

@@ -120,7 +120,7 @@ const sure = 1
 
 // asked says how much a message asks for a tool by its words, 0 when it is not sure. A
 // tool without words has those of its name, and two must stand in the message.
-func asked(s tools.Spec, m choice.Message) float64 {
+func asked(s tools.Spec, m *choice.Message) float64 {
 	score, has := 0.0, false
 	for _, t := range s.Texts {
 		has = has || len(t.Words) > 0

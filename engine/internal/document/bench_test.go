@@ -1,9 +1,10 @@
-//go:build bench
+//go:build bench && linux
 
 package document_test
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -11,8 +12,8 @@ import (
 	"klawbot/internal/needs"
 )
 
-// TestBenchPDF measures how many pages of a PDF are read in a second, with the child. It
-// prints a row of doc/benchmarks.md.
+// TestBenchPDF measures how many pages of a PDF are read in a second, with the child, and
+// the memory of the largest process that takes part. It prints rows of doc/benchmarks.md.
 func TestBenchPDF(t *testing.T) {
 	needs.Program(t, "poppler-utils", "pdftotext")
 	const count = 165
@@ -29,5 +30,12 @@ func TestBenchPDF(t *testing.T) {
 		}
 		best = min(best, time.Since(begun))
 	}
-	t.Logf("%d pages: %.0f pages a second, goal >= 150", count, count/best.Seconds())
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d pages: %.0f pages a second, goal >= 150; %d MB, goal <= 100", count, count/best.Seconds(), usage.Maxrss>>10)
+	if usage.Maxrss > 100<<10 {
+		t.Errorf("a child took %d MB", usage.Maxrss>>10)
+	}
 }

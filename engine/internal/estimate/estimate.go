@@ -31,7 +31,7 @@ func New() *Tokens {
 
 const (
 	// longText is from when a text is worth to be remembered, in bytes.
-	longText = 200
+	longText = 24
 	// estimatesKept bounds what is remembered.
 	estimatesKept = 4096
 	// learning is how much a new report weighs, and learnFrom the least

@@ -74,13 +74,9 @@ type Memory struct {
 	mu    sync.Mutex
 	set   store.VectorSetID // whose signs are loaded
 	signs map[store.Kind]*signs
-	// common are terms that many chunks have, and how many at least. Guarded by mu.
-	common map[string]int
-	// counted is how many chunks there were when last was the newest. Guarded by mu.
-	counted struct {
-		chunks int
-		last   store.ChunkID
-	}
+	// common are terms that some chunks have, and how many at least; "" is all chunks.
+	// Guarded by mu.
+	common map[string]tally
 	quiet  bool // that the embedder fails was said
 	asking bool // a late question is still being embedded. Guarded by mu.
 
@@ -99,7 +95,7 @@ func New(c Config) *Memory {
 	if c.Rest == nil {
 		c.Rest = func(context.Context) {}
 	}
-	return &Memory{store: c.Store, embedder: c.Embedder, rest: c.Rest, fusion: c.Fusion, log: c.Log, common: map[string]int{}}
+	return &Memory{store: c.Store, embedder: c.Embedder, rest: c.Rest, fusion: c.Fusion, log: c.Log, common: map[string]tally{}}
 }
 
 // Reload forgets what was read of the vectors, after a chat got another id. It waits

@@ -43,8 +43,8 @@ func SessionSource(id store.SessionID) string { return "session " + strconv.Form
 // written to be read.
 const maxSaid = 64 << 10
 
-// inquiry is the beginning of a command that asks a tool.
-var inquiry = regexp.MustCompile(`^/(memory|tool)(@\w+)?(\s|$)`)
+// asksTool is the beginning of a command that asks a tool.
+var asksTool = regexp.MustCompile(`^/(memory|tool)(@\w+)?(\s|$)`)
 
 // saidText is the searchable text of a message: its sender and its words. It is empty
 // for results of tools and commands, for lines for people alone, and for searches,
@@ -58,7 +58,7 @@ func saidText(m store.Message) string {
 	case llm.RoleAssistant:
 		return "assistant: " + text
 	case llm.RoleUser:
-		if inquiry.MatchString(strings.TrimPrefix(text, "["+m.SenderName+"] ")) {
+		if asksTool.MatchString(strings.TrimPrefix(text, "["+m.SenderName+"] ")) {
 			return ""
 		}
 		if m.SenderName == "" {

@@ -15,7 +15,9 @@ const (
 	// maxMatches bounds the chunks that the words of a query may have together,
 	// where the query says nothing else.
 	maxMatches = 2500
-	// maxCommon bounds how many common words are remembered.
+	// fewest is how many chunks a word must have to be remembered; maxCommon bounds how
+	// many words are.
+	fewest    = 10
 	maxCommon = 10_000
 )
 
@@ -36,15 +38,20 @@ type counted struct {
 // the query.
 func (m *Memory) rareTerms(tx *store.Tx, words []terms.Sought, matches int) (w wanted, err error) {
 	most := cmp.Or(matches, maxMatches)
+	last, err := tx.Index().LastChunk()
+	if err != nil {
+		return w, err
+	}
+	counts := counting{m, tx, most + 1, last}
 	var all, also []counted
 	total := 0
 	for _, s := range words {
-		known, err := m.known(tx, s.Terms, most+1)
+		known, err := counts.known(s.Terms)
 		if err != nil {
 			return w, err
 		}
 		if len(known) == 0 && !s.Extra {
-			if known, err = m.known(tx, s.Parts, most+1); err != nil {
+			if known, err = counts.known(s.Parts); err != nil {
 				return w, err
 			}
 			all = append(all, known...)
@@ -63,7 +70,8 @@ func (m *Memory) rareTerms(tx *store.Tx, words []terms.Sought, matches int) (w w
 	if total > most {
 		all, also = rarest(all, most, matches > 0), nil
 	}
-	chunks, err := m.chunks(tx)
+	// To count all chunks takes as long as the rest of a search.
+	chunks, err := counting{m, tx, math.MaxInt, last}.remembered("", tx.Index().CountChunks)
 	if err != nil {
 		return w, err
 	}
@@ -79,10 +87,19 @@ func (m *Memory) rareTerms(tx *store.Tx, words []terms.Sought, matches int) (w w
 	return w, nil
 }
 
-// known are the terms that any chunk has, and how many have each; limit is count's.
-func (m *Memory) known(tx *store.Tx, some []string, limit int) (known []counted, err error) {
+// counting counts the chunks that have a term: limit for all that have as many or more.
+// last is the newest chunk.
+type counting struct {
+	*Memory
+	tx    *store.Tx
+	limit int
+	last  store.ChunkID
+}
+
+// known are the terms that any chunk has, and how many have each.
+func (c counting) known(some []string) (known []counted, err error) {
 	for _, t := range some {
-		n, err := m.count(tx, t, limit)
+		n, err := c.remembered(t, func() (int, error) { return c.tx.Index().CountTerm(t, c.limit) })
 		if err != nil {
 			return nil, err
 		}
@@ -91,29 +108,6 @@ func (m *Memory) known(tx *store.Tx, some []string, limit int) (known []counted,
 		}
 	}
 	return known, nil
-}
-
-// chunks is about how many chunks there are. To count them takes as long as the rest of
-// a search, so that is done again when a tenth as many were added. Their ids alone tell
-// nothing: a file that changes often gets new ones each time.
-func (m *Memory) chunks(tx *store.Tx) (int, error) {
-	last, err := tx.Index().LastChunk()
-	if err != nil {
-		return 0, err
-	}
-	m.mu.Lock()
-	n, at := m.counted.chunks, m.counted.last
-	m.mu.Unlock()
-	if last >= at && last <= at+store.ChunkID(n/10) && n > 0 {
-		return n, nil
-	}
-	if n, err = tx.Index().CountChunks(); err != nil {
-		return 0, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.counted.chunks, m.counted.last = n, last
-	return n, nil
 }
 
 // unsaid is how much a word counts that no text has: another word may say it, or
@@ -145,24 +139,41 @@ func rarest(all []counted, most int, strict bool) []counted {
 	return rare
 }
 
-// count is how many chunks have a term, limit for all that have as many or more.
-// Those are remembered: what is common stays so.
-func (m *Memory) count(tx *store.Tx, term string, limit int) (int, error) {
-	m.mu.Lock()
-	known := m.common[term]
-	m.mu.Unlock()
-	if known >= limit {
-		return limit, nil
+// remembered is a number that read reads, or about that number as long as few chunks were
+// added since. What is common stays so.
+func (c counting) remembered(term string, read func() (int, error)) (int, error) {
+	c.mu.Lock()
+	was := c.common[term]
+	c.mu.Unlock()
+	if was.n >= c.limit || was.holds(c.last) {
+		return min(was.n, c.limit), nil
 	}
-	n, err := tx.Index().CountTerm(term, limit)
-	if err != nil || n < limit {
+	n, err := read()
+	if err != nil || n < fewest {
 		return n, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.common) >= maxCommon {
-		clear(m.common)
+	last := c.last
+	if n >= c.limit { // there may be more
+		last = math.MaxInt64
 	}
-	m.common[term] = limit
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.common) >= maxCommon {
+		clear(c.common)
+	}
+	c.common[term] = tally{n, last}
 	return n, nil
+}
+
+// tally is how many chunks there were of a kind, at least, when last was the newest.
+type tally struct {
+	n    int
+	last store.ChunkID
+}
+
+// holds reports whether the number is about right, because only a tenth as many chunks
+// were added since. Those that are deleted do not count: what is left out for being common
+// may stay so.
+func (t tally) holds(last store.ChunkID) bool {
+	return t.n > 0 && last >= t.last && last <= t.last+store.ChunkID(t.n/10)
 }

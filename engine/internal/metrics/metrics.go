@@ -115,6 +115,13 @@ func (m *Meters) Write(w io.Writer, s health.Status) {
 		metrics.WriteGaugeFloat64(w, fmt.Sprintf(`klawbot_disk_bytes{part=%q}`, p.Part), float64(p.Bytes))
 	}
 	metrics.WriteGaugeFloat64(w, "klawbot_disk_free_bytes", float64(s.Disk.Free))
+	if b := s.Standby; b != nil {
+		metrics.WriteGaugeFloat64(w, "klawbot_standby_epoch", float64(b.Epoch))
+		metrics.WriteGaugeFloat64(w, "klawbot_standby_complete", truth(b.Complete))
+		metrics.WriteGaugeFloat64(w, "klawbot_standby_lease_age_seconds", age(b.Renewed, now))
+		metrics.WriteGaugeFloat64(w, `klawbot_standby_replica_age_seconds{part="database"}`, age(b.Database, now))
+		metrics.WriteGaugeFloat64(w, `klawbot_standby_replica_age_seconds{part="files"}`, age(b.Files, now))
+	}
 	metrics.WriteProcessMetrics(w)
 }
 

@@ -52,13 +52,17 @@ const (
 func (w *Window) recalled(ctx context.Context, past store.Past) string {
 	s := w.in.Settings.Memory.AutoRecall
 	beyond := past.Summary.ID != 0 || len(past.Messages) > 0 && (past.Count > len(past.Messages) || w.First > past.Messages[0].ID)
+	if !s.Enabled || s.TopK <= 0 || !beyond || w.in.Directed {
+		return ""
+	}
 	question := w.question()
-	if !s.Enabled || s.TopK <= 0 || !beyond || w.in.Directed || !terms.Says(question) {
+	words := terms.Ask(question)
+	if !words.Says() {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(w.in.Settings.Memory.RecallWithin, recallWithin))
 	defer cancel()
-	said, known, err := w.search(ctx, question, s)
+	said, known, err := w.search(ctx, question, words, s)
 	if err != nil {
 		w.in.Log.Debug("nothing recalled", "err", err)
 		return ""
@@ -76,7 +80,7 @@ func (w *Window) question() string {
 
 // search finds what was said in the session and is not shown, and what is known
 // of the chat, as far as it fits the question.
-func (w *Window) search(ctx context.Context, question string, s settings.AutoRecall) (said, known []memory.Hit, err error) {
+func (w *Window) search(ctx context.Context, question string, words terms.Question, s settings.AutoRecall) (said, known []memory.Hit, err error) {
 	memories, a := w.builder.config.Memory, w.in.Address
 	q := memory.Query{Text: question, TopK: recallWide * s.TopK, Matches: recallMatches, Patience: vectorWithin, Near: true}
 	if memories.Idle.Count() >= crowded {
@@ -96,7 +100,7 @@ func (w *Window) search(ctx context.Context, question string, s settings.AutoRec
 			return true // asked before; what was answered stands for itself
 		}
 		if h.Cosine == 0 {
-			return terms.Overlap(question, h.Content) < max(s.MinScore, leastOverlap)
+			return words.Overlap(h.Content) < max(s.MinScore, leastOverlap)
 		}
 		return h.Near < s.MinScore
 	}

@@ -13,7 +13,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -24,6 +23,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
 	"klawbot/engine/settings"
+	"klawbot/internal/program"
 )
 
 // Config is what New needs.
@@ -94,12 +94,7 @@ func (m *Mouth) local(s settings.Settings, language string) (piper, bool) {
 	if p.model = model; p.library == "" && err == nil {
 		p.library, err = embed.FindFile(m.config.Dirs, embed.LibraryName())
 	}
-	for _, program := range []string{"espeak-ng", "opusenc"} {
-		if _, missing := exec.LookPath(program); missing != nil {
-			err = missing
-		}
-	}
-	return p, err == nil
+	return p, err == nil && program.Find("espeak-ng") != "" && program.Find("opusenc") != ""
 }
 
 // Folder is the folder of the voice of a language in a folder of assets. It holds

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"klawbot/internal/httpclient"
+	"klawbot/internal/program"
 )
 
 const (
@@ -73,7 +74,7 @@ func (b *Browsers) program() (string, error) {
 		return found, nil
 	}
 	for _, name := range chromiums {
-		if found, err := exec.LookPath(name); err == nil {
+		if found := program.Find(name); found != "" {
 			return found, nil
 		}
 	}

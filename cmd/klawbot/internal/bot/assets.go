@@ -77,7 +77,7 @@ func PullSpeech(ctx context.Context, out io.Writer, p Pull) error {
 		"Checked: %s and the ONNX Runtime are in %s. Voice messages in English are understood on this machine.\n", data.SpeechModel, p.Dir)
 }
 
-// learn downloads the speech model into the data folder.
+// learn downloads the speech model into the data directory.
 func (p *Bot) learn(ctx context.Context) error {
 	client := httpclient.New(httpclient.Options{Proxy: true, Follow: true, Raw: true})
 	defer client.CloseIdleConnections()

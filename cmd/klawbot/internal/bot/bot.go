@@ -56,6 +56,8 @@ type Config struct {
 	SignIn mcp.SignIn
 	// Replicated is the gateway's; nil without a standby.
 	Replicated func(context.Context) error
+	// Standby is the engine's; nil without a standby.
+	Standby func() health.Standby
 }
 
 // Bot is everything of a bot below its engine.
@@ -122,8 +124,8 @@ func New(c Config) (*Bot, error) {
 	p.config.Background = p.shell.InBackground
 	p.config.AskAbout = func() bool { return l.Config().Channels.Telegram.Strangers == "ask" }
 	p.config.Allow = func(chat gateway.ChatID) error { return configedit.Allow(l, chat, log) }
+	p.config.Around, p.config.Standby = p.around(log), c.Standby
 	p.config.Learn = p.learn
-	p.config.Around = p.around(log)
 	return p, nil
 }
 

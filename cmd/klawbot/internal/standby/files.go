@@ -185,7 +185,7 @@ func sumOf(r io.Reader) (sum string, n int64, err error) {
 
 // run keeps the place up to date until ctx ends. It tells done how each round went, which
 // says how long to wait for the next.
-func (m *mirror) run(ctx context.Context, epoch int, done func(error) (pause time.Duration)) {
+func (m *mirror) run(ctx context.Context, epoch int, done func(began time.Time, err error) (pause time.Duration)) {
 	for {
 		began := time.Now()
 		err := m.copy(ctx, epoch)
@@ -194,7 +194,7 @@ func (m *mirror) run(ctx context.Context, epoch int, done func(error) (pause tim
 			return
 		}
 		// A large workspace must not keep a processor busy.
-		if !wait.For(ctx, max(done(err), 10*took)) {
+		if !wait.For(ctx, max(done(began, err), 10*took)) {
 			return
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"klawbot/internal/atomicfile"
@@ -73,7 +72,9 @@ type Host struct {
 	mirror *mirror
 	queue  queue
 	ready  chan struct{} // closed when the replica is complete
-	broken atomic.Bool
+	mu     sync.Mutex
+	faults [2]error  // guarded by mu: why the replica of a part falls behind
+	files  time.Time // guarded by mu: up to when the place has them
 }
 
 // Run waits until this host may run the bot, brings the data directory up to date, and
@@ -207,6 +208,7 @@ func (h *Host) serve(ctx context.Context, o own, bot func(context.Context, *Host
 	var copies sync.WaitGroup
 	beside.Go(func() { h.stream.run(holding) })
 	copies.Go(func() { h.replicate(copying) })
+	beside.Go(func() { h.follow(copying) })
 	if _, err := os.Stat(h.stream.db); err == nil {
 		h.awaitReady(ctx) // Litestream begins with a database at rest
 	}
@@ -300,21 +302,26 @@ func (h *Host) restore(ctx context.Context, epoch int, o own) error {
 // replicate copies the files, and says when the replica is complete.
 func (h *Host) replicate(ctx context.Context) {
 	var unused map[string]bool
-	began, tidied := time.Now(), time.Time{}
+	started, tidied := time.Now(), time.Time{}
 	complete := false
-	h.mirror.run(ctx, h.lease.epoch, func(err error) (pause time.Duration) {
+	h.mirror.run(ctx, h.lease.epoch, func(began time.Time, err error) (pause time.Duration) {
+		if err == nil {
+			h.mu.Lock()
+			h.files = began
+			h.mu.Unlock()
+		}
 		if err == nil && !complete {
 			err = h.complete(ctx)
 			complete = err == nil
 		}
-		if !complete && time.Since(began) < patience {
+		if !complete && time.Since(started) < patience {
 			return copyEvery / 10 // Litestream starts
 		}
 		if complete && err == nil && time.Since(tidied) > tidyEvery && h.lease.valid() {
 			tidied = time.Now()
 			unused, err = h.mirror.tidy(ctx, h.lease.epoch, unused)
 		}
-		h.report(err)
+		h.report(ofFiles, err)
 		return copyEvery
 	})
 }
@@ -332,9 +339,19 @@ func (h *Host) complete(ctx context.Context) error {
 	return nil
 }
 
-// report logs when replication fails and when it works again.
-func (h *Host) report(err error) {
-	if was := h.broken.Swap(err != nil); was != (err != nil) {
+// The parts of a replica that fail apart from each other.
+const (
+	ofFiles = iota
+	ofDatabase
+)
+
+// report logs when the replication of a part fails and when it works again.
+func (h *Host) report(part int, err error) {
+	h.mu.Lock()
+	was := h.faults[part] != nil
+	h.faults[part] = err
+	h.mu.Unlock()
+	if was != (err != nil) {
 		if err != nil {
 			h.config.Log.Warn("the replica falls behind", "err", err)
 		} else {
@@ -362,7 +379,7 @@ func (h *Host) Replicated(ctx context.Context) error {
 	case !h.lease.valid():
 		return errLost
 	case err != nil:
-		h.report(err)
+		h.report(ofDatabase, err)
 	}
 	return nil
 }
@@ -371,8 +388,9 @@ func (h *Host) Replicated(ctx context.Context) error {
 type queue struct {
 	sync func(context.Context) error
 	mu   sync.Mutex
-	next *round // guarded by mu
-	busy bool   // guarded by mu
+	next *round    // guarded by mu
+	busy bool      // guarded by mu
+	at   time.Time // guarded by mu: when the last good round began
 }
 
 type round struct {
@@ -409,11 +427,16 @@ func (q *queue) work() {
 		if now == nil {
 			return
 		}
-		ctx := context.Background()
+		ctx, began := context.Background(), time.Now()
 		for try := 0; try < 3; try++ {
 			if now.err = q.sync(ctx); now.err == nil || !wait.For(ctx, 200*time.Millisecond) {
 				break
 			}
+		}
+		if now.err == nil {
+			q.mu.Lock()
+			q.at = began
+			q.mu.Unlock()
 		}
 		close(now.done)
 	}

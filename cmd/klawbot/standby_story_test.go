@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"klawbot/internal/telegramtest"
+)
+
+// serveLitestream stands for Litestream in tests without it: it says that it replicates
+// everything, until the file "broken" is beside its configuration.
+func serveLitestream() {
+	fail := func(err error) {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	body, err := os.ReadFile(os.Args[len(os.Args)-1])
+	if err != nil {
+		fail(err)
+	}
+	var c struct{ Socket struct{ Path string } }
+	if err := json.Unmarshal(body, &c); err != nil {
+		fail(err)
+	}
+	l, err := net.Listen("unix", c.Socket.Path)
+	if err != nil {
+		fail(err)
+	}
+	fail(http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if _, err := os.Stat("broken"); err == nil {
+			http.Error(w, "the bucket is full", http.StatusInternalServerError)
+		}
+	})))
+}
+
+// waitFor looks again and again until ok.
+func waitFor(t *testing.T, what string, look func() (ok bool, seen string)) {
+	t.Helper()
+	late := time.NewTimer(scriptTimeout)
+	defer late.Stop()
+	for {
+		ok, seen := look()
+		if ok {
+			return
+		}
+		select {
+		case <-late.C:
+			t.Fatalf("%s: not in time; the last was:\n%s", what, seen)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// TestStandbyIsSeen runs a bot with a standby: its status, doctor and metrics show the
+// lease and the age of the replica, and say when the replica falls behind.
+func TestStandbyIsSeen(t *testing.T) {
+	address := freeAddress(t)
+	r := withHealth(t, address)
+	replica := t.TempDir()
+	r.configure("health:", fmt.Sprintf("standby: {to: %q, host: attic, litestream: litestream-double}\nhealth:", replica))
+	klawbot := func(args ...string) string {
+		b := r.startAs(args, "")
+		<-b.exited
+		return b.log.String()
+	}
+	if text := klawbot("doctor"); !strings.Contains(text, "standby    no replica yet") {
+		t.Errorf("doctor without a replica:\n%s", text)
+	}
+	b := r.start("")
+	r.wait(b, "it polls", telegramtest.State.Polling)
+	waitFor(t, "the replica is complete", func() (bool, string) {
+		text := klawbot("status")
+		return strings.Contains(text, "standby: attic runs the bot (epoch 1), lease renewed ") && strings.Contains(text, "s ago, replica ") && !strings.Contains(text, "replica –"), text
+	})
+	if text := klawbot("doctor"); !strings.Contains(text, "✓ standby    attic runs the bot (epoch 1)") {
+		t.Errorf("doctor beside the bot:\n%s", text)
+	}
+	_, body := get(t, "http://"+address+"/metrics")
+	for _, want := range []string{"klawbot_standby_epoch 1\n", "klawbot_standby_complete 1\n", "klawbot_standby_lease_age_seconds ",
+		`klawbot_standby_replica_age_seconds{part="database"} `, `klawbot_standby_replica_age_seconds{part="files"} `} {
+		if !strings.Contains(body, want) {
+			t.Errorf("/metrics lacks %q", want)
+		}
+	}
+	if shown := checkDashboard(t, body, true); shown != 4 {
+		t.Errorf("the dashboard shows %d metrics of the standby", shown)
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, "data", "standby", "broken"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the fault is told", func() (bool, string) {
+		text := klawbot("status")
+		return strings.Contains(text, "; litestream: HTTP 500 the bucket is full"), text
+	})
+	if text := klawbot("doctor"); !strings.Contains(text, "✗ standby    attic runs the bot") {
+		t.Errorf("doctor with a replica that fails:\n%s", text)
+	}
+	if code := b.stop(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
+	}
+	if text := klawbot("doctor"); !strings.Contains(text, "✓ standby    attic ran the bot last (epoch 1)") {
+		t.Errorf("doctor on a host that waits:\n%s", text)
+	}
+}
