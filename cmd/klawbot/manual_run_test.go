@@ -37,7 +37,7 @@ const (
 )
 
 // answers are those to klawbot init without a configuration.
-const answers = "1\n$MODEL_URL\n\ntest-model\n$TELEGRAM_BOT_TOKEN\ny\nEurope/Paris\n"
+const answers = "1\n$MODEL_URL\n\ntest-model\n$TELEGRAM_BOT_TOKEN\ny\nEurope/Paris\nn\n"
 
 // manners are the lines of klawbot that need more than a home.
 var manners = map[string]manner{
