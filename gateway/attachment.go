@@ -80,13 +80,7 @@ func (u Update) Typed(at time.Time, text string, file *Attachment) Message {
 		m.Text = strings.TrimSuffix(fmt.Sprintf("[%s %s]\n%s", file.Kind, strings.NewReplacer("[", "(", "]", ")", "\n", " ").Replace(file.Name), text), "\n")
 		return m
 	}
-	if rest, ok := strings.CutPrefix(text, "/"); ok {
-		name, args := rest, ""
-		if i := strings.IndexAny(rest, " \t\n"); i >= 0 {
-			name, args = rest[:i], strings.TrimSpace(rest[i:])
-		}
-		m.Command, m.Args = strings.ToLower(name), args
-	}
+	m.Command, m.Args = CommandIn(text)
 	return m
 }
 

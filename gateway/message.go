@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"klawbot/whitelist"
@@ -362,4 +364,17 @@ type Health struct {
 	Fault string `json:"fault,omitempty"`
 	// Strangers counts the updates blocked by the allow list.
 	Strangers int64 `json:"strangers"`
+}
+
+// command is how a text begins that is a command. A path, such as /usr/bin, is none.
+var command = regexp.MustCompile(`^/([A-Za-z0-9_]{1,64})(?:@\w+)?(?:\s+|$)`)
+
+// CommandIn is the command that a text begins with, in lower case, and what follows it.
+// The name is empty for other texts.
+func CommandIn(text string) (name, args string) {
+	found := command.FindStringSubmatch(text)
+	if found == nil {
+		return "", ""
+	}
+	return strings.ToLower(found[1]), strings.TrimSpace(text[len(found[0]):])
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +36,9 @@ func readingText(ctx context.Context, c settings.Documents) string {
 	case c.OCR == "off":
 	case len(p.Languages) > 0:
 		can = append(can, "OCR "+strings.Join(p.Languages, "+"))
+		if missing := missingLanguages(c, p.Languages); missing != "" {
+			lacks = append(lacks, "no OCR language "+strings.ReplaceAll(missing, "tesseract-ocr-", ""))
+		}
 	default:
 		lacks = append(lacks, "no OCR: install tesseract-ocr")
 	}
@@ -43,9 +48,36 @@ func readingText(ctx context.Context, c settings.Documents) string {
 // readingFinding reads a sample as documents of people are read.
 func readingFinding(ctx context.Context, c settings.Documents) Finding {
 	if err := document.TrySample(ctx, document.Options{PDF: c.PDF, OCR: c.OCR}); err != nil {
-		return Broken("reading", "the directory for temporary files (TMPDIR) must be writable; report it with klawbot version otherwise", err)
+		return Broken("reading", sampleFix(err), err)
 	}
-	return OK("reading", "read the sample; %s", readingText(ctx, c))
+	text := "read the sample; " + readingText(ctx, c)
+	if missing := missingLanguages(c, document.Installed(ctx).Languages); missing != "" {
+		return Limited("reading", "install tesseract-ocr-"+missing+", or change media.documents.ocrLanguages", text)
+	}
+	return OK("reading", "%s", text)
+}
+
+// sampleFix says what to do when the sample could not be read.
+func sampleFix(err error) string {
+	var file *fs.PathError
+	switch {
+	case errors.As(err, &file) && strings.HasPrefix(file.Path, "/proc/"):
+		return "mount /proc: each file is read in a process of its own, which starts from there"
+	case errors.As(err, &file):
+		return "the directory for temporary files (TMPDIR) must be writable"
+	}
+	return "report it with klawbot version"
+}
+
+// missingLanguages are those that the configuration names for OCR and that are not
+// installed; without any other, scans are read as English.
+func missingLanguages(c settings.Documents, installed []string) string {
+	if c.OCR == "off" || len(installed) == 0 {
+		return ""
+	}
+	wanted := document.LanguageNames(c.OCRLanguages)
+	wanted = slices.DeleteFunc(wanted, func(l string) bool { return slices.Contains(installed, l) })
+	return strings.Join(wanted, ", tesseract-ocr-")
 }
 
 // Senses are what hears, speaks, sees and reads, as the configuration says. They load and

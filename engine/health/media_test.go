@@ -1,6 +1,9 @@
 package health
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"testing"
@@ -30,7 +33,29 @@ func TestReadingText(t *testing.T) {
 	t.Setenv("PATH", path)
 	needs.Program(t, "poppler-utils", "pdftotext")
 	needs.Program(t, "tesseract-ocr", "tesseract")
+	if got := readingText(t.Context(), settings.Documents{OCRLanguages: "english,eng"}); !strings.HasSuffix(got, "; no OCR language english") {
+		t.Errorf("%q", got)
+	}
+	if f := readingFinding(t.Context(), settings.Documents{OCRLanguages: "klingon+english"}); f.State != StateLimited || f.Fix != "install tesseract-ocr-klingon, tesseract-ocr-english, or change media.documents.ocrLanguages" {
+		t.Errorf("%+v", f)
+	}
 	if got := readingText(t.Context(), settings.Documents{}); !strings.HasPrefix(got, "pdftotext, office, OCR ") || !strings.Contains(got, "eng") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestSampleFix: what to do depends on what is missing.
+func TestSampleFix(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("read the sample: %w", &fs.PathError{Op: "fork/exec", Path: "/proc/self/exe", Err: fs.ErrNotExist}), "mount /proc"},
+		{&fs.PathError{Op: "open", Path: "/tmp/klawbot-sample-1", Err: fs.ErrPermission}, "TMPDIR"},
+		{errors.New("the sample was read as x"), "klawbot version"},
+	} {
+		if got := sampleFix(c.err); !strings.Contains(got, c.want) {
+			t.Errorf("%v: %s", c.err, got)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"klawbot/gateway"
 	"klawbot/gateway/web/html"
@@ -122,7 +123,7 @@ func sayInChat(q *request) error {
 	if !clientKey.MatchString(said.key) {
 		return errBad
 	}
-	said.text = strings.TrimSpace(strings.ReplaceAll(said.text, "\r\n", "\n"))
+	said.text = strings.TrimSpace(readable(said.text))
 	if said.text == "" && len(said.files) == 0 {
 		return q.back("/chat")
 	}
@@ -140,6 +141,17 @@ func sayInChat(q *request) error {
 		return q.sorry(http.StatusServiceUnavailable, "error.internal")
 	}
 	return q.back("/chat")
+}
+
+// readable is a text without what no page and no model can show.
+func readable(text string) string {
+	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // nth is the key of the message for a file of a form: the first has that of the form.
@@ -173,14 +185,15 @@ func (q *request) spoken() (s spoken, err error) {
 			if err != nil {
 				return s, err
 			}
-			if f.Size > 0 {
-				s.files = append(s.files, f)
-			}
+			s.files = append(s.files, f)
 			continue
 		}
-		value, err := io.ReadAll(io.LimitReader(p, maxForm))
+		value, err := io.ReadAll(io.LimitReader(p, maxForm+1))
 		if err != nil {
-			return s, err
+			return s, cmp.Or(tooLong(err), errBad)
+		}
+		if len(value) > maxForm {
+			return s, &http.MaxBytesError{Limit: maxForm}
 		}
 		switch p.FormName() {
 		case "key":
@@ -208,6 +221,9 @@ func (q *request) keep(from io.Reader, name string, voice bool) (File, error) {
 		n, err := io.Copy(w, io.LimitReader(from, most+1))
 		if err == nil && n > most {
 			err = &http.MaxBytesError{Limit: most}
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) { // the browser went away
+			err = errBad
 		}
 		return err
 	})

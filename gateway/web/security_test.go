@@ -455,3 +455,42 @@ func TestPublicAddress(t *testing.T) {
 		t.Errorf("from elsewhere than the proxy it answers %d", a.code)
 	}
 }
+
+// What no page and no model can show is left out, and nothing is cut in silence.
+func TestOddForms(t *testing.T) {
+	s := open(t)
+	b := s.signIn(t)
+	if a := s.post(t, b, "/chat/say", "key", "abcdefgh", "text", "a\x00b\xff\x1b[31m\r\nc\td"); a.code != http.StatusSeeOther {
+		t.Fatalf("odd signs answer %d", a.code)
+	}
+	if got := s.desk.rows[0].Text; got != "ab\uFFFD[31m\nc\td" {
+		t.Errorf("kept %q", got)
+	}
+	multipart := func(body string) int {
+		t.Helper()
+		r := s.request(t, http.MethodPost, "/chat/say", strings.NewReader(body))
+		r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+		answer, err := b.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = answer.Body.Close() }()
+		return answer.StatusCode
+	}
+	field := func(head, value string) string {
+		return "--x\r\nContent-Disposition: form-data; " + head + "\r\n\r\n" + value + "\r\n"
+	}
+	key := field(`name="key"`, "abcdefgi")
+	if code := multipart(key + field(`name="text"`, strings.Repeat("a", 65<<10)) + "--x--\r\n"); code != http.StatusRequestEntityTooLarge {
+		t.Errorf("a long text in parts answers %d", code)
+	}
+	if code := multipart(key + `--x` + "\r\n" + `Content-Disposition: form-data; name="file"; filename="a.txt"` + "\r\n\r\nabc"); code != http.StatusBadRequest {
+		t.Errorf("a cut file answers %d", code)
+	}
+	if code := multipart(key + field(`name="file"; filename="a.txt"`, "") + field(`name="file"; filename=""`, "") + "--x--\r\n"); code != http.StatusSeeOther {
+		t.Errorf("an empty file answers %d", code)
+	}
+	if n := len(s.desk.rows); n != 2 || s.desk.rows[1].File == nil || s.desk.rows[1].File.Name != "a.txt" {
+		t.Errorf("%d messages: %+v", n, s.desk.rows)
+	}
+}

@@ -53,6 +53,9 @@ func guess(body []byte) string {
 		return "iso-2022-jp"
 	}
 	words := sample(body)
+	if onlySigns(words) {
+		return candidates[0]
+	}
 	usual := map[string]int{}
 	found, _ := chardet.NewTextDetector().DetectAll(words) // an error means nothing found
 	for _, f := range found {
@@ -69,6 +72,22 @@ func guess(body []byte) string {
 		}
 	}
 	return best
+}
+
+// signs are those of windows-1252 that stand alone in English and with figures.
+const signs = "°²³¹½¼¾£€¥¢µºª§©®±×÷·«»™•…–—‘’“”"
+
+// onlySigns reports whether a text has nothing beyond ASCII but such signs, each alone. To
+// another encoding they would be letters, or halves of characters: "21°C", "45 m²".
+func onlySigns(words []byte) bool {
+	last := rune(0)
+	for _, r := range decode(words, candidates[0]) {
+		if r >= utf8.RuneSelf && (last >= utf8.RuneSelf || !strings.ContainsRune(signs, r)) {
+			return false
+		}
+		last = r
+	}
+	return len(words) > 0
 }
 
 // shifts reports whether ASCII holds Japanese characters (ISO-2022-JP).

@@ -88,7 +88,7 @@ func usable(wanted string, installed []string) (string, error) {
 		return "", &confined.Fault{Kind: confined.NoReader, Detail: installTesseract}
 	}
 	var all []string
-	for _, l := range strings.FieldsFunc(wanted, func(r rune) bool { return r == '+' || r == ',' || r == ' ' }) {
+	for _, l := range LanguageNames(wanted) {
 		if slices.Contains(installed, l) && !slices.Contains(all, l) {
 			all = append(all, l)
 		}
@@ -100,6 +100,11 @@ func usable(wanted string, installed []string) (string, error) {
 		all = installed[:1]
 	}
 	return strings.Join(all, "+"), nil
+}
+
+// LanguageNames are the names in a text such as "rus+eng".
+func LanguageNames(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == '+' || r == ',' || r == ' ' })
 }
 
 // missingOCR says how to have scans read, "" where that was tried.

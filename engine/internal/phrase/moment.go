@@ -49,6 +49,8 @@ type clockOf struct {
 	clocks []time.Duration
 	part   time.Duration
 	isPart bool
+	// tonight: the part is a whole night, which ends on the next day.
+	tonight bool
 	// twelve: the clock has twelve hours and its half is said.
 	twelve bool
 	// minutes: the last clock says minutes, or its half.
@@ -103,10 +105,22 @@ func (m moment) time(now time.Time, zone *time.Location) (time.Time, error) {
 		return time.Time{}, &UnclearError{Why: DoubtSeveral}
 	case m.bare > 0 && !m.isPart:
 		return time.Time{}, &UnclearError{Why: DoubtHour, Number: m.bare}
+	case m.tonight && m.isClock() && m.clocks[0] < 5*time.Hour && m.dated():
+		return m.smallHours(now, zone)
 	case m.anchor == 0:
 		return m.base(now, zone)
 	}
 	return m.anchored(now, zone)
+}
+
+// smallHours is "tonight at 2", the next time that it is two at night. "Tomorrow night at
+// 2" can be either night.
+func (m moment) smallHours(now time.Time, zone *time.Location) (time.Time, error) {
+	if !m.isDay || m.ahead > 0 || m.anchor != 0 {
+		return time.Time{}, &UnclearError{Why: DoubtWords}
+	}
+	m.isDay, m.part = false, night
+	return m.base(now, zone)
 }
 
 // anchored is a moment such as "3 days before 24 December".

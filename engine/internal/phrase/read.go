@@ -301,7 +301,7 @@ func readDay(m *moment, w []word) int {
 		return n + 3
 	}
 	if anyOf(w[0].text, "tonight") {
-		m.isDay, m.part, m.isPart = true, evening, true
+		m.isDay, m.part, m.isPart, m.tonight = true, evening, true, true
 		return 1
 	}
 	ahead, ok := dayWords[w[0].text]
@@ -466,6 +466,7 @@ func readDate(m *moment, w []word) int {
 			return 0
 		case at(w, n+words) == "числа": // «5 числа»
 			words++
+		case n == 0 && m.weekdays != 0 && ordinalDigits.MatchString(at(w, 0)): // "Monday 7th"
 		case strings.HasSuffix(at(w, n), "го") && ordinalDigits.MatchString(at(w, n)):
 		case !the || weekdayAt(at(w, n+words)) >= 0 || at(w, n+words) == "of" || ordinalDigits.FindString(at(w, n)) == "" && w[0].text != "on":
 			return 0 // "the first Monday", "the 3rd party"
@@ -562,7 +563,7 @@ func (m *moment) onDay(year, month, date, taken int) int {
 var (
 	clockText  = regexp.MustCompile(`^(\d{1,2})(?:([:.h-])(\d{2})(?::(\d{2}))?)?(am|pm|a|p)?$`)
 	fourText   = regexp.MustCompile(`^([01]\d|2[0-3])([0-5]\d)$`)
-	zonedClock = regexp.MustCompile(`^(\d{1,2}:\d{2}(?::\d{2})?)(z|[+-]\d{1,2}(?::?\d{2})?)$`)
+	zonedClock = regexp.MustCompile(`^(\d{1,2}:\d{2}(?::\d{2})?)(z|\+\d{1,2}(?::?\d{2})?|-(?:0\d|1[0-2])(?:\d{2})?)$`)
 	hourText   = regexp.MustCompile(`^(\d{1,2})h$`)
 )
 
@@ -834,6 +835,7 @@ func readPart(m *moment, w []word) int {
 		return n
 	}
 	m.part, m.isPart = partWords[at(w, n-1)], true
+	m.tonight = m.part == night && (n == 1 && !m.isClock() || w[0].text == "this") && w[0].text != "ночи"
 	if w[0].text == "this" && !m.dated() {
 		m.isDay = true
 	}

@@ -10,6 +10,9 @@ import (
 // bounds of a repetition: "starting on 5 May", "until Friday".
 func readRepeat(m *moment, w []word) int {
 	if m.repeat != nil {
+		if n := readRangeOfDays(m, w); n > 0 {
+			return n
+		}
 		return readBounds(m, w)
 	}
 	if m.isSpan || m.isDay || m.isWeek || m.calendarMonths != 0 {
@@ -350,6 +353,21 @@ func readRange(m *moment, w []word) int {
 	return n + taken
 }
 
+// readRangeOfDays reads "from Monday to Friday" behind "every day", which says on which
+// days. "From Monday until Friday" bounds the repetition.
+func readRangeOfDays(m *moment, w []word) int {
+	if m.repeat.unit != day || m.repeat.n != 1 || m.repeat.starts != nil || m.repeat.until != nil {
+		return 0
+	}
+	days := moment{}
+	n := readRange(&days, w)
+	if n == 0 || anyOf(at(w, n-2), "until till до") {
+		return 0
+	}
+	m.repeat.unit, m.weekdays = week, days.weekdays
+	return n
+}
+
 // readBounds reads where a repetition begins and ends.
 func readBounds(m *moment, w []word) int {
 	n, to := 1, &m.repeat.starts
@@ -359,7 +377,7 @@ func readBounds(m *moment, w []word) int {
 			n++
 		}
 	case anyOf(one, "from since с со"):
-	case anyOf(one, "until till до"):
+	case anyOf(one, "until till до"), one == "по" && m.repeat.starts != nil:
 		to = &m.repeat.until
 	default:
 		return 0

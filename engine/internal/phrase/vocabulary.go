@@ -91,6 +91,22 @@ var (
 	})
 )
 
+// foreign words of days and times are understood in no language; beside a time they are a
+// reason to ask. Names and words that are common in English or Russian are left out.
+const foreign = `
+	heute morgen übermorgen montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag uhr jeden jede jeder täglich woche wöchentlich monat früh abends morgens mittags nachts
+	hoy mañana lunes martes miércoles miercoles jueves viernes sábado cada diario diariamente semana tarde noche mediodía medianoche
+	demain aujourd'hui après-demain lundi mardi mercredi jeudi vendredi samedi dimanche chaque semaine matin soir midi minuit
+	domani oggi dopodomani lunedì lunedi martedì martedi mercoledì mercoledi giovedì giovedi venerdì venerdi sabato domenica ogni settimana mattina sera mezzogiorno mezzanotte
+	amanhã amanha hoje segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo semana noite
+	vandaag overmorgen maandag dinsdag woensdag donderdag vrijdag zaterdag zondag elke iedere
+	jutro dzisiaj dziś pojutrze poniedziałek wtorek środa środę czwartek piątek sobota sobotę niedziela niedzielę codziennie każdy
+	yarın bugün pazartesi salı çarşamba perşembe cuma cumartesi
+	понеділок вівторок середу середа четвер п'ятницю п'ятниця суботу неділю неділя щодня щотижня сьогодні післязавтра тижня тиждень ранку вечора ранок вечір кожен кожну`
+
+// foreignSigns are such words in scripts that have no blanks between words.
+var foreignSigns = []string{"明天", "今天", "后天", "後天", "每天", "周", "星期", "点", "點", "上午", "下午", "晚上", "明日", "今日", "毎日", "毎週", "曜", "時", "午後", "午前", "내일", "오늘", "모레", "매일", "매주", "요일", "오전", "오후", "غدا", "اليوم", "كل", "يوم", "מחר", "היום", "יום", "כל"}
+
 // lastWord stands for "last" in ordinalWords.
 const lastWord = -1
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -216,6 +217,9 @@ func noTime(words []word) error {
 // leftOver reports words of a time at the edges of what a time leaves of a text.
 func leftOver(m moment, words, rest []word) error {
 	first := &rest[0] == &words[0]
+	if words := foreignTime(m, rest, first); words != "" {
+		return &UnclearError{Words: words}
+	}
 	if !first && isJoint(rest[0].text) && len(rest) > 1 && anyOf(rest[0].text, "- to") {
 		if n, ok := readInt(rest[1].text, 0, 24); timeAt(rest[1:]) > 0 || clockRange.MatchString(rest[1].text) || ok && n > 0 && rest[0].text == "-" && unitWords[at(rest, 2)] == 0 {
 			return &UnclearError{Words: phrase(rest[:2], nil)} // "at 9 - 10", "5 May to 7 May"
@@ -229,7 +233,7 @@ func leftOver(m moment, words, rest []word) error {
 	if first {
 		last := rest[len(rest)-1].text
 		_, ordinal := ordinalWords[last]
-		if ordinal || anyOf(last, "the a of for than between then потом затем далее minus plus на за к ко накануне в во "+beforeWords+" "+afterWords+" "+joinWords+" "+everyWords+" "+approximately) {
+		if ordinal || anyOf(last, "the a of for than between then потом затем далее not but но не а minus plus на за к ко накануне в во "+beforeWords+" "+afterWords+" "+joinWords+" "+everyWords+" "+approximately) {
 			return &UnclearError{Words: phrase(words[len(rest)-1:], nil)}
 		}
 		if n := connected(rest); n > 0 {
@@ -242,6 +246,33 @@ func leftOver(m moment, words, rest []word) error {
 	}
 	return nil
 }
+
+// foreignTime are words beside a time that say one in another language: the "morgen" of
+// "Zahnarzt morgen 9:00", the "um 9" of "3.1. um 9 Zahnarzt".
+func foreignTime(m moment, rest []word, first bool) string {
+	beside := rest[:min(3, len(rest))]
+	if first {
+		beside = rest[max(0, len(rest)-3):]
+	}
+	for i, w := range beside {
+		if !m.dated() && m.repeat == nil && (anyOf(w.text, foreign) || slices.ContainsFunc(foreignSigns, func(s string) bool { return strings.Contains(w.text, s) })) {
+			return phrase(beside[i:i+1], nil)
+		}
+	}
+	if !first && !m.isClock() {
+		n := 0
+		for anyOf(at(rest, n), "um à a alle as às las la om o kl о") && n < 2 {
+			n++
+		}
+		if n > 0 && foreignClock.MatchString(at(rest, n)) {
+			return phrase(rest[:n+1], nil)
+		}
+	}
+	return ""
+}
+
+// foreignClock is a time of the day as other languages write it.
+var foreignClock = regexp.MustCompile(`^\d{1,2}(?:[:.h]\d{0,2})?$`)
 
 // leading is how many words at the beginning of what follows a time are words of a time.
 func leading(m moment, rest []word) int {
@@ -258,7 +289,7 @@ func leading(m moment, rest []word) int {
 	if anyOf(w, "minus минус plus плюс") && len(rest) > 1 && (strings.IndexFunc(rest[1].text, unicode.IsDigit) == 0 || readLengths(&moment{}, rest[1:], true) > 0) {
 		return 2 // "at 9 plus 30 minutes", but not "plus one"
 	}
-	if m.repeat != nil && (anyOf(w, "except excluding but кроме until till до for") || w == "for") {
+	if m.repeat != nil && (anyOf(w, "except excluding but кроме until till до for starting beginning начиная")) {
 		return 2
 	}
 	if n := max(exception(rest), repetition(rest)); n > 0 {
@@ -266,6 +297,12 @@ func leading(m moment, rest []word) int {
 	}
 	if _, ok := readInt(at(rest, 1), 1, 31); ok && anyOf(w, joinWords) && (m.isDate && !m.exact() || m.isClock() && !m.minutes && unitWords[at(rest, 2)] == 0) {
 		return 2 // "December 3 and 5 …", "at 8 and 20 …"
+	}
+	if ordinal, _ := readOrdinal(rest[min(1, len(rest)-1):]); anyOf(w, joinWords) && ordinal > 0 && m.isDate && !m.exact() {
+		return 2 // "on the 30th and 31st"
+	}
+	if m.isDate && m.month != 0 && m.year == 0 && !m.exact() && shortYear.MatchString(w) && unitWords[at(rest, 1)] == 0 {
+		return 1 // "30 Nov 27"
 	}
 	if anyOf(w, joinWords) && at(rest, 1) == "the" && at(rest, 2) == "day" && at(rest, 3) == "after" {
 		return 4
@@ -291,11 +328,11 @@ func leading(m moment, rest []word) int {
 	if !m.exact() && (w == "часов" && at(rest, 1) == "в" || w == "в" && at(rest, 1) == "районе") {
 		return 3 // «завтра часов в 9 …»
 	}
-	if clockRange.MatchString(w) || roughClock.MatchString(w) || genitiveTime(w) {
+	if clockRange.MatchString(w) || gluedClock.MatchString(w) || anyOf(w, "at") && roughClock.MatchString(at(rest, 1)) || roughClock.MatchString(w) || genitiveTime(w) {
 		return 1 // "tomorrow 9-10", "tomorrow 9ish", «в 15:00 понедельника»
 	}
-	if unitWords[w] >= week && m.weekdays != 0 {
-		return 1 // "Friday week"
+	if unitWords[w] >= week && m.weekdays != 0 || w == "week" && m.isDay && !m.exact() || m.isSpan && anyOf(w, "другой другую") {
+		return 1 // "Friday week", "tomorrow week", «через минуту другую»
 	}
 	if anyOf(w, "at @ в") && strings.IndexFunc(at(rest, 1), unicode.IsDigit) == 0 {
 		return 2 // "at 9+3", "at 9ish"
@@ -373,6 +410,9 @@ func aroundWeeks(rest []word) int {
 	for anyOf(at(rest, n), "on at in the this next last coming в на эти этой прошлой следующей") {
 		n++
 	}
+	if anyOf(at(rest, n), "week month") && at(rest, n+1) == "after" && at(rest, n+2) == "next" {
+		return n + 3
+	}
 	if n > 0 && anyOf(at(rest, n), weekendWords) || n > 0 && anyOf(at(rest, n-1), "this next last coming этой прошлой следующей") && (unitWords[at(rest, n)] >= day || anyOf(at(rest, n), "неделе")) {
 		return n + 1
 	}
@@ -383,10 +423,16 @@ func aroundWeeks(rest []word) int {
 var looseClock = regexp.MustCompile(`^(?:@\d{1,2}(?:[:.]\d{2})?(?:am|pm)?|\d{1,2}[.h]\d{2}(?:am|pm)?|(?:[01]\d|2[0-3])[0-5]\d)$`)
 
 // roughClock is a time of the day that is not exact.
-var roughClock = regexp.MustCompile(`^(?:[~≈]\d{1,2}(?:[:.]\d{2})?(?:am|pm)?|\d{1,2}(?:[:.]\d{2})?(?:am|pm)?-?ish)$`)
+var roughClock = regexp.MustCompile(`^(?:[~≈]\d{1,2}(?:[:.]\d{2})?(?:am|pm)?|\d{1,2}(?:[:.]\d{2})?(?:am|pm)?-?ish|(?:noon|midday|midnight)-?ish)$`)
 
 // clockRange are two times of a day, or a number in doubt: "9-10", "9am-10am", "9/10".
 var clockRange = regexp.MustCompile(`^\d{1,2}(?:[:.]\d{2})?(?:am|pm)?[-/]\d{1,2}(?:[:.]\d{2})?(?:am|pm)?$`)
+
+// shortYear is a year of two digits, or another number.
+var shortYear = regexp.MustCompile(`^'?\d{2}$`)
+
+// gluedClock is a time of the day with a word that no blank parts from it: "9:00,call".
+var gluedClock = regexp.MustCompile(`^\d{1,2}:\d{2}[^\d:]`)
 
 // isPart reports a part of the day, alone.
 func isPart(w string) bool { return partWords[w] != 0 || repeatedParts[w] != 0 }
@@ -394,7 +440,7 @@ func isPart(w string) bool { return partWords[w] != 0 || repeatedParts[w] != 0 }
 // connected is how many words a connecting word and the time behind it have: "and Friday",
 // "before 18:00".
 func connected(rest []word) int {
-	if len(rest) < 2 || !anyOf(rest[0].text, joinWords+" "+beforeWords+" "+afterWords+" between между то then") {
+	if len(rest) < 2 || !anyOf(rest[0].text, joinWords+" "+beforeWords+" "+afterWords+" between между то then по through thru") {
 		return 0
 	}
 	if anyOf(rest[0].text, joinWords) && anyOf(rest[1].text, "then also затем потом далее также") && len(rest) > 2 {
@@ -509,8 +555,19 @@ func quoted(all []word) {
 
 var sameSigns = strings.NewReplacer("ё", "е", "’", "'", "−", "-", "–", "-")
 
+// narrow is a sign of wide scripts in its usual width, -1 for a sign without a width.
+func narrow(r rune) rune {
+	switch {
+	case unicode.Is(unicode.Cf, r):
+		return -1
+	case r > '\uff00' && r < '\uff5f':
+		return r - '\uff01' + '!'
+	}
+	return r
+}
+
 func plain(written string) string {
-	w := sameSigns.Replace(strings.ToLower(written))
+	w := sameSigns.Replace(strings.ToLower(strings.Map(narrow, written)))
 	w = strings.Trim(w, ",;!?\"«»“”„()")
 	switch w {
 	case "a.m.", "a.m":

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -46,6 +47,7 @@ type writer struct {
 	out      strings.Builder
 	shown    strings.Builder // the text of out, as people see it
 	copyWord string
+	inLink   bool
 	secrets  *redact.Set
 }
 
@@ -60,8 +62,52 @@ func (w *writer) children(n ast.Node, depth int) {
 			w.text(plain(c, w.source))
 			continue
 		}
+		if t, ok := c.(*ast.Text); ok {
+			c = w.run(t)
+			continue
+		}
 		w.node(c, depth+1)
 	}
+}
+
+// run writes the text that goes on from t, and returns its last node. The parser cuts
+// text at each sign that might have meant something, also within an address.
+func (w *writer) run(t *ast.Text) ast.Node {
+	from := t.Segment.Start
+	for !t.SoftLineBreak() && !t.HardLineBreak() {
+		next, ok := t.NextSibling().(*ast.Text)
+		if !ok || next.Segment.Start != t.Segment.Stop {
+			break
+		}
+		t = next
+	}
+	w.linked(string(w.source[from:t.Segment.Stop]))
+	if t.SoftLineBreak() || t.HardLineBreak() {
+		w.out.WriteString("<br>") // models mean the ends of their lines
+		w.shown.WriteByte('\n')
+	}
+	return t
+}
+
+// address is one that stands in a text.
+var address = regexp.MustCompile(`\bhttps?://[^\s<>"«»“”]+`)
+
+// linked writes text in which addresses are links, as people expect.
+func (w *writer) linked(s string) {
+	for !w.inLink {
+		at := address.FindStringIndex(s)
+		if at == nil {
+			break
+		}
+		to := strings.TrimRight(s[at[0]:at[1]], ".,;:!?'*_~…")
+		for strings.HasSuffix(to, ")") && strings.Count(to, ")") > strings.Count(to, "(") {
+			to = strings.TrimRight(strings.TrimSuffix(to, ")"), ".,;:!?'")
+		}
+		w.text(s[:at[0]])
+		w.link(to, func() { w.text(to) })
+		s = s[at[0]+len(to):]
+	}
+	w.text(s)
 }
 
 func (w *writer) within(tag string, n ast.Node, depth int) {
@@ -144,12 +190,6 @@ func (w *writer) cell(n *extast.TableCell, depth int) {
 
 func (w *writer) inline(n ast.Node, depth int) {
 	switch n := n.(type) {
-	case *ast.Text:
-		w.text(string(n.Segment.Value(w.source)))
-		if n.SoftLineBreak() || n.HardLineBreak() {
-			w.out.WriteString("<br>") // models mean the ends of their lines
-			w.shown.WriteByte('\n')
-		}
 	case *ast.String:
 		w.text(string(n.Value))
 	case *ast.CodeSpan:
@@ -171,7 +211,12 @@ func (w *writer) inline(n ast.Node, depth int) {
 		}
 		w.text("☐ ")
 	case *ast.Link:
-		w.link(string(n.Destination), func() { w.children(n, depth) })
+		w.link(string(n.Destination), func() {
+			if n.FirstChild() == nil {
+				w.text(string(n.Destination))
+			}
+			w.children(n, depth)
+		})
 	case *ast.Image:
 		w.link(string(n.Destination), func() {
 			w.text("🖼 ")
@@ -200,7 +245,9 @@ func (w *writer) link(to string, label func()) {
 		return
 	}
 	w.out.WriteString(`<a href="` + html.EscapeString(u.String()) + `" target=_blank rel="noopener noreferrer nofollow">`)
+	w.inLink = true
 	label()
+	w.inLink = false
 	w.out.WriteString("</a>")
 }
 

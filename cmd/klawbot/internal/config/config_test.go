@@ -319,6 +319,10 @@ func TestBadFiles(t *testing.T) {
 	deep := strings.Repeat("a: {", 3000) + strings.Repeat("}", 3000)
 	for name, c := range map[string]struct{ text, want string }{
 		"no YAML":    {"a: 1\n b: 2\n", "config.yaml:2: invalid YAML: mapping values are not allowed in this context"},
+		"tabs":       {"agent:\n\tlanguage: en\n", "config.yaml:2: a tab indents this line; YAML needs spaces"},
+		"Latin-1":    {"log:\n  level: info # d\xe9faut\n", "config.yaml:2: isn't text in UTF-8; save the file as UTF-8"},
+		"NUL":        {"log: {}\nagent: {}\n\x00", "config.yaml:3: isn't text in UTF-8; save the file as UTF-8"},
+		"a circle":   {"log: &a\n  <<: *a\n", "config.yaml:1: is nested too deep or too large"},
 		"a list":     {"- a\n", `config.yaml:1: must hold keys, such as "agent: …"`},
 		"twice":      {"log: {}\nlog: {}\n", "config.yaml:2: log: duplicate key; keep one"},
 		"nested map": {"models: {entries: {main: {compat: {" + deep + "}}}}", "config.yaml:1: is nested too deep or too large"},
@@ -334,6 +338,35 @@ func TestBadFiles(t *testing.T) {
 	}
 	if _, err := (Source{File: big, Redact: &redact.Set{}}).Load(); err == nil || !strings.Contains(err.Error(), "larger than") {
 		t.Errorf("a huge file: %v", err)
+	}
+}
+
+// TestMergeKeys takes over what merge keys bring; a section's own keys win.
+func TestMergeKeys(t *testing.T) {
+	c, err := parseText(t, `
+x-base: &base {type: openai, baseURL: "http://a/v1", apiKey: k}
+x-more: &more {<<: *base, baseURL: "http://b/v1"}
+models:
+  default: a
+  providers:
+    own: {<<: *base, baseURL: "http://c/v1"}
+    inherits: {<<: *more}
+    several: {<<: [{apiKey: first}, *more]}
+  entries:
+    a: &a {provider: own, model: x}
+    b:
+      <<: *a
+      model: y
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, e := c.Models.Providers, c.Models.Entries
+	if p["own"].BaseURL != "http://c/v1" || p["own"].APIKey != "k" || p["inherits"].BaseURL != "http://b/v1" || p["several"].APIKey != "first" || p["several"].BaseURL != "http://b/v1" {
+		t.Errorf("providers: %+v", p)
+	}
+	if e["b"].Provider != "own" || e["b"].Model != "y" {
+		t.Errorf("entries: %+v", e)
 	}
 }
 

@@ -111,7 +111,12 @@ func sameID(id int64) func(item string) (bool, error) {
 // provenAllowed is editAllowed with the proof: read back, the new text holds the
 // wanted list and is the same in everything else.
 func provenAllowed(s config.Source, text []byte, add, remove []int64) (*config.Config, []byte, error) {
-	changed, before, after, err := proven(s, text, errListByHand, func(*config.Loaded) ([]byte, error) { return editAllowed(text, add, remove) })
+	changed, before, after, err := proven(s, text, errListByHand, func(l *config.Loaded) ([]byte, error) {
+		there := slices.DeleteFunc(slices.Clone(remove), func(id int64) bool {
+			return !slices.Contains(l.Config.Channels.Telegram.AllowedChatIDs, id)
+		})
+		return editAllowed(text, add, there)
+	})
 	if err != nil {
 		return nil, nil, err
 	}

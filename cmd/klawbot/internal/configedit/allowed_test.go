@@ -147,3 +147,13 @@ func FuzzEditAllowed(f *testing.F) {
 		}
 	})
 }
+
+// TestDenyOfNobody leaves a file alone in which the chat does not stand.
+func TestDenyOfNobody(t *testing.T) {
+	for _, text := range []string{"", "log: {}", "channels: {telegram: {allowedChatIds: [1]}}\n"} {
+		_, changed, err := provenAllowed(config.Source{File: "config.yaml"}, []byte(text), nil, []int64{7})
+		if err != nil || string(changed) != text {
+			t.Errorf("%q: %q, %v", text, changed, err)
+		}
+	}
+}

@@ -8,11 +8,30 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)
+
+// tabbed is a line that a tab indents.
+var tabbed = regexp.MustCompile(`^ *\t`)
+
+// notText is where a file holds a byte that no text in UTF-8 has.
+func notText(text []byte) (at int, ok bool) {
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return 0, false // UTF-16, which the parser reads
+	}
+	for at < len(text) {
+		r, n := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && n == 1 || r == 0 {
+			return at, true
+		}
+		at += n
+	}
+	return 0, false
+}
 
 // File reads the text of a file, which errors name as shown.
 func (r *Reader) File(shown string, text []byte) Tree {
@@ -37,8 +56,13 @@ func (r *Reader) File(shown string, text []byte) Tree {
 		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 			line, _ = strconv.Atoi(m[1]) // digits, by the pattern
 		}
-		why := yamlLine.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), "")
-		r.fault(&yaml.Node{Line: line}, nil, "invalid YAML: %s", why)
+		why := "invalid YAML: " + yamlLine.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), "")
+		if at, ok := notText(text); ok {
+			line, why = bytes.Count(text[:at], []byte("\n"))+1, "isn't text in UTF-8; save the file as UTF-8"
+		} else if tabbed.Match(bytes.Join(bytes.SplitAfter(text, []byte("\n"))[line-1:][:1], nil)) {
+			why = "a tab indents this line; YAML needs spaces"
+		}
+		r.fault(&yaml.Node{Line: line}, nil, "%s", why)
 		return Tree{}
 	}
 	if len(doc.Content) == 0 {

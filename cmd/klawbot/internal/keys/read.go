@@ -119,15 +119,16 @@ func (r *Reader) section(n *yaml.Node, k *Key, path []string) (Tree, bool) {
 		return nil, false
 	}
 	out, seen := Tree{}, map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		name, value := r.Rename(append(slices.Clone(path), n.Content[i].Value), n.Content[i+1])
+	content := merged(n)
+	for i := 0; i+1 < len(content); i += 2 {
+		name, value := r.Rename(append(slices.Clone(path), content[i].Value), content[i+1])
 		at := append(slices.Clone(path), name)
 		child := k.child(name)
 		switch {
 		case seen[name]:
-			r.fault(n.Content[i], at, "duplicate key; keep one")
+			r.fault(content[i], at, "duplicate key; keep one")
 		case child == nil:
-			r.unknownKey(r.where(n.Content[i]), at)
+			r.unknownKey(r.where(content[i]), at)
 		default:
 			if v, ok := r.value(value, child, at); ok {
 				out[name] = v
@@ -136,6 +137,39 @@ func (r *Reader) section(n *yaml.Node, k *Key, path []string) (Tree, bool) {
 		seen[name] = true
 	}
 	return out, true
+}
+
+// merged are the keys of a section and their values. Those that a merge key (<<) brings
+// stand behind its own, which win.
+func merged(n *yaml.Node) []*yaml.Node {
+	var own, more []*yaml.Node
+	names := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Tag == "!!merge" {
+			more = append(more, n.Content[i+1])
+			continue
+		}
+		names[n.Content[i].Value] = true
+		own = append(own, n.Content[i], n.Content[i+1])
+	}
+	for len(more) > 0 {
+		from := more[0]
+		if more = more[1:]; from.Kind == yaml.AliasNode {
+			from = from.Alias
+		}
+		if from.Kind == yaml.SequenceNode {
+			more = append(slices.Clone(from.Content), more...)
+			continue
+		}
+		pairs := merged(from)
+		for i := 0; i+1 < len(pairs); i += 2 {
+			if !names[pairs[i].Value] {
+				names[pairs[i].Value] = true
+				own = append(own, pairs[i], pairs[i+1])
+			}
+		}
+	}
+	return own
 }
 
 // items decodes a list of sections. Their origins are numbered from 0.

@@ -270,7 +270,9 @@ func (a *answer) show(p *part, piece string) {
 			reading.Thought = slices.ContainsFunc(a.blocks, func(p *part) bool { return strings.HasSuffix(p.kind, "thinking") })
 			p.speech = speech.New(a.sink, reading)
 		}
-		p.speech.Say(piece)
+		if p.speech.Say(piece); p.speech.Overlong(a.request.MaxTokens) {
+			a.stop, a.ended = "max_tokens", true
+		}
 	}
 	a.started = true
 }

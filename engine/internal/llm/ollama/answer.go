@@ -61,6 +61,9 @@ func (a *answer) read(body io.Reader) error {
 		if err := a.add(raw); err != nil {
 			return err
 		}
+		if a.speech.Overlong(a.request.MaxTokens) {
+			a.done, a.reason = true, "length"
+		}
 		if a.done {
 			return a.end()
 		}

@@ -103,6 +103,10 @@ func (a *answer) readStream(r io.Reader, finished func()) error {
 		if err := a.event(event.Type, event.Data); err != nil {
 			return err
 		}
+		if a.speech.Overlong(a.request.MaxTokens) {
+			a.finish = "length"
+			return nil
+		}
 		if a.finish != "" {
 			finished()
 		}

@@ -1,6 +1,7 @@
 package speech
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -10,9 +11,9 @@ type bare struct{ *scanner }
 
 // open begins thinking of a server that takes the tokens of channels away.
 func (s bare) open() (taken, more bool) {
-	for _, role := range []string{"assistantfinal", "assistant\n"} {
+	for _, role := range []string{"assistantfinal", "assistantcommentary to=", "assistant\n"} {
 		if yes, maybe := begins(s.held, role); yes {
-			s.take(len(role))
+			s.take(len(strings.TrimSuffix(role, "to=")))
 			s.out.after = true
 			return true, false
 		} else if maybe {

@@ -206,6 +206,8 @@ func objectCalls(value json.RawMessage) []Printed {
 		Uses       json.RawMessage `json:"tool_uses"`
 		Calls      json.RawMessage `json:"tool_calls"`
 		Called     json.RawMessage `json:"function_call"`
+		ToolInput  json.RawMessage `json:"tool_input"`
+		ToolCall   json.RawMessage `json:"tool_call"`
 	}
 	if json.Unmarshal(value, &c) != nil {
 		return nil
@@ -215,7 +217,7 @@ func objectCalls(value json.RawMessage) []Printed {
 			return objectCalls(inner)
 		}
 	}
-	for _, inner := range []json.RawMessage{c.Function, c.Called} {
+	for _, inner := range []json.RawMessage{c.Function, c.Called, c.ToolCall} {
 		if len(inner) > 0 && inner[0] == '{' {
 			return objectCalls(inner)
 		}
@@ -225,7 +227,7 @@ func objectCalls(value json.RawMessage) []Printed {
 		_ = json.Unmarshal(c.Function, &name) // otherwise the name stays empty
 	}
 	var arguments json.RawMessage
-	for _, one := range []json.RawMessage{c.Arguments, c.Parameters, c.Args, c.Input, c.ActionArgs} {
+	for _, one := range []json.RawMessage{c.Arguments, c.Parameters, c.Args, c.Input, c.ActionArgs, c.ToolInput} {
 		if arguments == nil {
 			arguments = one
 		}

@@ -193,7 +193,7 @@ func (s *scanner) endRegion() {
 }
 
 // callKeys are the names by which JSON shows that it may be a call.
-var callKeys = regexp.MustCompile(`^(?:\[\s*)?\{\s*"(?:name|tool|tool_name|function|type|id|tool_uses|recipient_name|action|arguments|parameters|tool_calls|function_call|content|role)"\s*:`)
+var callKeys = regexp.MustCompile(`^(?:\[\s*)?\{\s*["'](?:name|tool|tool_name|tool_call|function|type|id|tool_uses|recipient_name|action|arguments|parameters|tool_calls|function_call|content|role)["']\s*:`)
 
 // wrapper matches JSON that can only be a call, also in the middle of a line.
 var (
@@ -224,7 +224,7 @@ func (s *scanner) openValue() (taken, more bool) {
 }
 
 // callBegun is what callKeys and callList may match when more comes.
-var callBegun = regexp.MustCompile(`^(?:(?:\[\s*)?(?:\{\s*(?:"\w*(?:"\s*)?)?)?|\[\s*[A-Za-z_][\w.]*(?: (?:[Uu]|[Cc])?[a-z]{0,3})?(?:: *[\w.]*)?)$`)
+var callBegun = regexp.MustCompile(`^(?:(?:\[\s*)?(?:\{\s*(?:["']\w*(?:["']\s*)?)?)?|\[\s*[A-Za-z_][\w.]*(?: (?:[Uu]|[Cc])?[a-z]{0,3})?(?:: *[\w.]*)?)$`)
 
 // callList is the beginning of [name(argument=value)].
 var callList = regexp.MustCompile(`^\[\s*(?:[Tt]ool[ _](?:[Uu]se|[Cc]all): *)?([A-Za-z_][\w.]*)\(`)
@@ -241,6 +241,9 @@ func (s *scanner) valueCall() bool {
 		return false
 	}
 	s.mode = inText
+	if s.final && (!whole && (loose{s}).cut() || whole && r == 0 && (loose{s}).unwrap(end)) {
+		return true
+	}
 	if only := wrapper.MatchString(s.held); whole && (r == 0 || r == '\n' || r == '<' || r == ';' || only) {
 		if calls := readCalls(s.held[:end], s.tools); len(calls) > 0 || only {
 			s.take(end)

@@ -61,11 +61,12 @@ const (
 	inThought
 	inHeader
 	inRegion
-	inValue   // JSON that may be a call
-	inInput   // arguments behind a label
-	inBlock   // a block of code that may be a call
-	skipping  // what others are made to say
-	scanEnded // nothing more belongs to the answer
+	inValue    // JSON that may be a call
+	inFunction // name(…) that may be a call
+	inInput    // arguments behind a label
+	inBlock    // a block of code that may be a call
+	skipping   // what others are made to say
+	scanEnded  // nothing more belongs to the answer
 )
 
 // maxHeld is where what may be a call becomes too long to be one.
@@ -112,6 +113,8 @@ func (s *scanner) step() bool {
 		return s.call()
 	case inValue:
 		return s.valueCall()
+	case inFunction:
+		return loose{s}.function()
 	case inInput:
 		return labelled{s}.input()
 	case inBlock:
@@ -296,7 +299,14 @@ func (s *scanner) lineStart() (taken, more bool) {
 			return bare{s}.open()
 		}
 	case 'f', 't', 'c':
-		return s.openNamed()
+		if taken, more := s.openNamed(); taken || more {
+			return taken, more
+		}
+	}
+	if !s.out.said && s.out.line == "" && len(s.tools) > 0 {
+		if taken, more := (loose{s}).open(); taken || more {
+			return taken, more
+		}
 	}
 	if s.out.line == "" && strings.ContainsRune("ATFO*✿", firstRune(s.held)) {
 		return labelled{s}.open()

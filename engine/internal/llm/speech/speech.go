@@ -52,6 +52,7 @@ type Speech struct {
 	native         bool // thinking comes apart from the text
 	stray          bool
 	started        bool
+	heard          int // bytes
 	// held is what one piece of the model has given so far, and goes to sink at once: a
 	// listener that joins what it hears pays for each event. heldThought says that it
 	// is thinking.
@@ -74,6 +75,23 @@ func New(sink func(llm.Event), r Reading) *Speech {
 // Started reports whether anything was handed over.
 func (s *Speech) Started() bool { return s.started }
 
+// How long an answer may be, in bytes: a server that knows no limit of tokens lets a model
+// that repeats itself go on for ever.
+const (
+	bytesPerToken = 16
+	leastBound    = 64 << 10
+	usualBound    = 1 << 20 // without a limit of tokens
+)
+
+// Overlong reports whether more came than an answer of so many tokens has, 0 for no limit.
+func (s *Speech) Overlong(tokens int) bool {
+	most := max(leastBound, bytesPerToken*tokens)
+	if tokens == 0 {
+		most = usualBound
+	}
+	return s.heard > most
+}
+
 // Silent reports whether nothing was said yet.
 func (s *Speech) Silent() bool { return s.said.Len() == 0 }
 
@@ -87,6 +105,7 @@ func (s *Speech) Hidden() bool { return s.scan != nil && s.scan.hidden }
 // Say adds a piece of the text.
 func (s *Speech) Say(piece string) {
 	defer s.flush()
+	s.heard += len(piece)
 	piece = joined(&s.half, piece)
 	switch {
 	case piece == "":
@@ -99,6 +118,7 @@ func (s *Speech) Say(piece string) {
 
 // Think adds a piece of thinking that comes apart from the text.
 func (s *Speech) Think(piece string) {
+	s.heard += len(piece)
 	if piece = joined(&s.pondered, piece); piece == "" {
 		return
 	}

@@ -91,6 +91,23 @@ var speechCases = []struct {
 	{"a mention inside thinking", "<think>They ask about </think> tags, so explain.</think>It ends thinking.", "It ends thinking.", "They ask about </think> tags, so explain.", ""},
 	{"a space before the end", "<think>sums </think> It is 4.", "It is 4.", "sums </think> It is 4.", ""},
 
+	// Calls that are the whole answer, and JSON without its end.
+	{"a function", `current_time(zone="UTC")`, "", "", `current_time{"zone":"UTC"}`},
+	{"a function of JSON", `current_time({"zone":"UTC"})`, "", "", `current_time{"zone":"UTC"}`},
+	{"a name and JSON", "current_time\n{\"zone\":\"UTC\"}", "", "", `current_time{"zone":"UTC"}`},
+	{"a function in a sentence", "current_time() returns the time.", "current_time() returns the time.", "", ""},
+	{"a name in a sentence", "current_time (UTC) is 12:00.", "current_time (UTC) is 12:00.", "", ""},
+	{"OpenAI's wrapper as a function", `multi_tool_use.parallel({"tool_uses":[{"recipient_name":"functions.current_time","parameters":{}}]})`, "", "", clock},
+	{"a channel without tokens at the beginning", `assistantcommentary to=functions.current_time json{"zone":"UTC"}`, "", "", `current_time{"zone":"UTC"}`},
+	{"a call in Python's quotes", "{'name': 'current_time', 'arguments': {'zone': 'UTC'}}", "", "", `current_time{"zone":"UTC"}`},
+	{"tool_input", `{"tool_name":"current_time","tool_input":{}}`, "", "", clock},
+	{"tool_call", `{"tool_call":{"name":"current_time","arguments":{}}}`, "", "", clock},
+	{"a brace too few", `{"name":"current_time","arguments":{}`, "", "", clock},
+	{"half a call", `{"name":"file_read","arguments":{"path":"no`, "", "", ""},
+	{"half of other JSON", `{"name":"Anna","age":`, `{"name":"Anna","age":`, "", ""},
+	{"a message of a protocol", `{"role":"assistant","content":"It is 4."}`, "It is 4.", "", ""},
+	{"a message of somebody", `{"role":"user","content":"It is 4."}`, `{"role":"user","content":"It is 4."}`, "", ""},
+
 	// People ask about the markers.
 	{"tags in code", "Write `<think>` and `</think>`, or ``<|im_end|>``.", "Write `<think>` and `</think>`, or ``<|im_end|>``.", "", ""},
 	{"tags in a sentence", "The tags <think> and </think> surround reasoning.", "The tags <think> and </think> surround reasoning.", "", ""},
