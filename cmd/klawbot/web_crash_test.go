@@ -51,7 +51,7 @@ func TestKilledWhileWebPageShowsAnswer(t *testing.T) {
 	}
 }
 
-var question = regexp.MustCompile(`question (\d+)`)
+var numbered = regexp.MustCompile(`question (\d+)`)
 
 // TestKilledWhileWebPageStreams kills the bot again and again in the middle of an answer that an
 // open page watches grow. The page comes back by itself, without the part that was
@@ -67,7 +67,7 @@ func TestKilledWhileWebPageStreams(t *testing.T) {
 	r.model.Respond(func(q modeltest.Request) modeltest.Reply {
 		number := ""
 		for _, m := range q.Messages {
-			if found := question.FindStringSubmatch(m.Text()); m.Role == "user" && found != nil {
+			if found := numbered.FindStringSubmatch(m.Text()); m.Role == "user" && found != nil {
 				number = found[1]
 			}
 		}
