@@ -121,6 +121,7 @@ func FuzzEditAllowed(f *testing.F) {
 	f.Add("channels: &a\n  telegram: {}\n", int64(3), int64(1))
 	f.Add("\xef\xbb\xbfé: \"\"\r\n", int64(3), int64(1))
 	f.Add("\r0:", int64(-26), int64(-71))
+	f.Add("z\r0:", int64(-26), int64(-157))
 	f.Add("\n#\r\n", int64(-85), int64(7))
 	f.Add("#\r\n{}", int64(-85), int64(7))
 	f.Add("\ufeffchannels: # é\r\n \ttelegram: {allowedChatIds:\r\n [1, \"7\"]}", int64(3), int64(7))

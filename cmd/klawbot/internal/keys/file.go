@@ -59,7 +59,7 @@ func (r *Reader) File(shown string, text []byte) Tree {
 		why := "invalid YAML: " + yamlLine.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), "")
 		if at, ok := notText(text); ok {
 			line, why = bytes.Count(text[:at], []byte("\n"))+1, "isn't text in UTF-8; save the file as UTF-8"
-		} else if tabbed.Match(bytes.Join(bytes.SplitAfter(text, []byte("\n"))[line-1:][:1], nil)) {
+		} else if lines := bytes.Split(text, []byte("\n")); 0 < line && line <= len(lines) && tabbed.Match(lines[line-1]) { // the parser counts \r, too
 			why = "a tab indents this line; YAML needs spaces"
 		}
 		r.fault(&yaml.Node{Line: line}, nil, "%s", why)
