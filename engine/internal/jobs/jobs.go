@@ -60,10 +60,11 @@ type Scheduler struct {
 	watch watch                // guarded by mu
 }
 
-// timer is a job's timer in gocron.
+// timer is a job's timer: in gocron, or that of a job that runs once.
 type timer struct {
 	plan plan
 	job  gocron.Job
+	once *time.Timer
 }
 
 // plan determines when a job is due.
@@ -170,6 +171,11 @@ func (s *Scheduler) now() time.Time { return s.config.Wall() }
 func (s *Scheduler) stop() {
 	s.mu.Lock()
 	cron := s.cron
+	for _, t := range s.armed {
+		if t.once != nil {
+			t.once.Stop()
+		}
+	}
 	s.cron, s.armed = nil, map[store.JobID]timer{}
 	s.mu.Unlock()
 	if err := cron.Shutdown(); err != nil {
@@ -305,7 +311,11 @@ func (s *Scheduler) disarm(id store.JobID) {
 		return
 	}
 	delete(s.armed, id)
-	_ = s.cron.RemoveJob(t.job.ID()) // fails for a one-time job that has fired
+	if t.once != nil {
+		t.once.Stop()
+		return
+	}
+	_ = s.cron.RemoveJob(t.job.ID()) // it may be gone
 }
 
 // settle claims and fires the due runs of some jobs, and sets their timers. When nothing
@@ -352,22 +362,24 @@ func (s *Scheduler) arm(ctx context.Context, j store.Job) {
 	if _, ok := s.armed[j.ID]; ok {
 		return
 	}
-	definition, options := gocron.OneTimeJob(gocron.OneTimeJobStartDateTime(j.NextRun)), []gocron.JobOption{gocron.WithName(j.Name)}
-	if j.Cron != "" {
-		t, err := newTimetable(j)
-		if err != nil {
-			s.config.Log.Error("schedule of the job not readable", "job", j.ID, "err", err)
-			return
-		}
-		definition, options = gocron.CronJob(j.Cron, false), append(options, gocron.WithCronImplementation(t))
-	}
-	job, err := s.cron.NewJob(definition, gocron.NewTask(func() { s.wake(ctx, j.ID) }), options...)
-	if err != nil {
-		// Its time has just come.
-		go s.wake(ctx, j.ID)
+	if j.Cron == "" {
+		// gocron's scheduler never comes back from a one-time job whose time passes while
+		// the job is added: it asks on and on for a time that is not past.
+		s.armed[j.ID] = timer{plan: planOf(j), once: time.AfterFunc(time.Until(j.NextRun), func() { s.wake(ctx, j.ID) })}
 		return
 	}
-	s.armed[j.ID] = timer{planOf(j), job}
+	t, err := newTimetable(j)
+	if err != nil {
+		s.config.Log.Error("schedule of the job not readable", "job", j.ID, "err", err)
+		return
+	}
+	job, err := s.cron.NewJob(gocron.CronJob(j.Cron, false), gocron.NewTask(func() { s.wake(ctx, j.ID) }),
+		gocron.WithName(j.Name), gocron.WithCronImplementation(t))
+	if err != nil {
+		s.config.Log.Error("timer of the job not set", "job", j.ID, "err", err)
+		return
+	}
+	s.armed[j.ID] = timer{plan: planOf(j), job: job}
 }
 
 // nearly is how early a timer may fire when the clock is slowed down.

@@ -486,3 +486,46 @@ func checkDays(t *testing.T, c *clockwork, at map[store.JobID]time.Time, end tim
 	}
 	t.Logf("%d times, %d of them missed", total, missed)
 }
+
+// TestOneTimeJobsDueWhileTheyAreAdded runs in real time, in which a job's moment may pass
+// between any two steps of the scheduler.
+func TestOneTimeJobsDueWhileTheyAreAdded(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	st, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	fired := make(chan store.JobID, 1000)
+	sched := jobs.New(jobs.Config{Store: st, Rules: func() jobs.Rules { return jobs.Rules{Threshold: time.Minute} }, Log: log, Fire: func(r store.Run) { fired <- r.Job }})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- sched.Run(ctx) }()
+	for round := range 20 {
+		const n = 40
+		err := st.Write(t.Context(), func(tx *store.Tx) error {
+			for i := range n {
+				at := time.Now().Add(time.Duration(5+2*i) * time.Millisecond)
+				if _, err := tx.Jobs().AddJob(store.Job{Name: fmt.Sprint(round, " ", i), Kind: store.JobSchedule, Zone: "UTC", At: at, NextRun: at}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sched.Changed()
+		for i := range n {
+			select {
+			case <-fired:
+			case <-time.After(30 * time.Second):
+				t.Fatalf("only %d of %d jobs ran in round %d", i, n, round)
+			}
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
