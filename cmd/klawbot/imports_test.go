@@ -40,12 +40,12 @@ const maxTotal = 117800
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
 var allowed = map[string]packageRule{
 	"whitelist":                          {125, nil, "pure rules"},
-	"gateway":                            {1385, []string{"internal/clip", "internal/redact", "whitelist"}, "the only way in and out; muted places and topics are words of it; and what attachments are; tells who knocked, shows what the bot does; albums"},
+	"gateway":                            {1385, []string{"internal/clip", "internal/redact", "whitelist"}, "the only way in and out; muted places and topics are words of it; and what attachments are; tells who knocked, shows what the bot does; albums; decodes typed messages for terminal and page"},
 	"gateway/telegram":                   {2900, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place; a token is refused for a moment now and then, and groups mute the bot; finds and downloads files; albums"},
 	"gateway/telegram/markdown/latex":    {375, nil, "pure: formula in, text out"},
 	"gateway/telegram/markdown":          {2200, []string{"gateway", "gateway/telegram/markdown/latex", "internal/clip"}, "pure: text in, messages out; lends its parser to the web page"},
 	"gateway/console":                    {675, []string{"gateway"}, "one channel; says which word refuses a question; files of terminals; shows what the bot does"},
-	"tools":                              {2775, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection", "tools/choice"}, "what a tool is, and the pipeline; and 50 for the ends of outputs; marks foreign text in messages; albums"},
+	"tools":                              {2775, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection", "tools/choice"}, "what a tool is, and the pipeline; and 50 for the ends of outputs; marks foreign text in messages; albums; questions without arguments that equal their default"},
 	"gateway/web":                        {2200, []string{"gateway", "gateway/web/control", "gateway/web/html", "gateway/web/markdown", "internal/clip", "internal/redact"}, "one channel: the page, with sign-in, streams"},
 	"gateway/web/control":                {1800, []string{"gateway/web/html"}, "the pages beside the chat: what they read and do, their texts in two languages, and since html/template is gone their markup"},
 	"gateway/web/html":                   {100, nil, "pure: patterns and values in, safe markup out"},
@@ -113,7 +113,7 @@ var allowed = map[string]packageRule{
 	"internal/clip":                      {200, nil, "a leaf"},
 	"engine/internal/llm/anthropic":      {1000, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol; pictures in messages and results"},
 	"engine/internal/llm/llmtest":        {0, []string{"engine/internal/llm"}, "plays recorded answers to the protocols"},
-	"engine/internal/llm/ollama":         {580, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
+	"engine/internal/llm/ollama":         {580, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol; reads no answer without an end"},
 	"engine/internal/llm/openai":         {1200, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol; parts of pictures, and which models see"},
 	"engine/internal/llm/script":         {450, []string{"engine/internal/llm", "internal/wait"}, "one protocol"},
 	"engine/internal/llm/protocol":       {1700, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the protocols share, schemas made once; pictures in base64, and the words of their refusals"},
@@ -141,7 +141,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/corememory":         {900, []string{"engine/internal/store", "gateway", "internal/atomicfile", "tools", "tools/injection", "tools/recall"}, "the facts that turns know; what enters prompts is screened; it has the parts of chats from recall"},
 	"internal/redact":                    {700, nil, "a leaf; searches no short text"},
 	"internal/atomicfile":                {75, nil, "a leaf"},
-	"internal/wait":                      {175, nil, "a leaf"},
+	"internal/wait":                      {175, nil, "a leaf; and the clock that runs and MCP share"},
 	"internal/program":                   {50, nil, "a leaf"},
 	"internal/schemaref":                 {75, nil, "a leaf"},
 	"internal/httpclient":                {550, nil, "a leaf"},
@@ -183,7 +183,7 @@ var allowed = map[string]packageRule{
 	"cmd/klawbot/internal/keys":          {1020, []string{"tools/near"}, "knows no key of klawbot; names the unset variable of a wrong value; merge keys, which were dropped in silence"},
 	"engine/internal/llm/speech":         {2555, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families; calls with labels and in tags named after a tool; channels without tokens, citations, braces too few; calls as functions, calls without their end, which people read"},
 	"engine/internal/localmodel":         {1575, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both; starts after a late download; measures its speed, and stays loaded where a prefix is lost; reads how large a GGUF file has to be"},
-	"cmd/klawbot/internal/tty":           {900, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal; prints in order, a screen at a time; searches the history; says which tool runs"},
+	"cmd/klawbot/internal/tty":           {900, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal; prints in order, a screen at a time; searches the history; says which tool runs; stops for a shell, completes names"},
 }
 
 // home says which packages may import a library, and why more than one.

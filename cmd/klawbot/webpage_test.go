@@ -179,7 +179,7 @@ func TestSecretsAreNotOnTheWebPage(t *testing.T) {
 }
 
 // TestBotCannotOpenItsOwnPage: its tools for the web do not reach this machine, and a
-// program that does is nobody there.
+// program that does isn't signed in.
 func TestBotCannotOpenItsOwnPage(t *testing.T) {
 	t.Parallel() // it mostly waits
 	needs.Program(t, "curl", "curl")

@@ -119,7 +119,7 @@ type nearby struct{ net.Conn }
 
 func (nearby) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 40000} }
 
-// TestSlowPagesEndAfterFiveSeconds: pages that stop reading hold up nobody. Each write to
+// TestSlowPagesEndAfterFiveSeconds: pages that stop reading block no one. Each write to
 // them ends after five seconds, and with it the stream.
 func TestSlowPagesEndAfterFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

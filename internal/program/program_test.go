@@ -10,7 +10,7 @@ import (
 	"klawbot/internal/program"
 )
 
-// TestFindNoticesInstalling installs a program while somebody asks for it.
+// TestFindNoticesInstalling installs a program between two questions for it.
 func TestFindNoticesInstalling(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)

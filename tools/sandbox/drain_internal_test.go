@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestOutputOfALoadedMachine: what a command wrote is there, even if nobody came to read it
-// before the time for that was over.
+// TestOutputOfALoadedMachine: what a command wrote is there, even if its reader gets no
+// processor until the time for reading is over.
 func TestOutputOfALoadedMachine(t *testing.T) {
 	p := &Process{stdout: newBuffer(Command{}), stderr: newBuffer(Command{})}
 	want := []string{"err\n", strings.Repeat("out\n", 16000)}

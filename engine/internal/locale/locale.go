@@ -69,7 +69,7 @@ var owned = map[Phrase]Phrase{
 	ModelAuth: ModelAuthOwned, ModelBadRequest: ModelBadRequestOwned, ModelThought: ModelThoughtOwned,
 }
 
-// For is the sentence for an owner, or for somebody else.
+// For is the sentence for an owner, or for anyone else.
 func (p Phrase) For(owner bool) Phrase {
 	if other, ok := owned[p]; ok && owner {
 		return other
