@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 
 	"klawbot/engine/internal/lifecycle"
@@ -64,6 +65,9 @@ func (m *Media) fetch(ctx context.Context, turn store.Turn, f *file) (o outcome,
 		return o, false, context.Cause(ctx)
 	case errors.As(err, &failed) && failed.Kind == gateway.FetchTooBig:
 		return m.faulty(f, m.tooBig(f, max(from.Size, most+1))), true, nil
+	case isFull(err):
+		m.Log.Error("file not kept", "chat", turn.Address.String(), "turn", turn.ID, "err", err)
+		return m.faulty(f, m.about(f, locale.MediaNoRoom)), true, nil
 	case err != nil:
 		m.Log.Warn("file not downloaded", "chat", turn.Address.String(), "turn", turn.ID, "err", err)
 		return m.faulty(f, m.about(f, locale.MediaGone)), true, nil
@@ -84,6 +88,9 @@ func (m *Media) fetch(ctx context.Context, turn store.Turn, f *file) (o outcome,
 	}
 	return o, false, nil
 }
+
+// isFull reports whether an error says that the disk is full.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // download tries to get a file until it is there or will never be.
 func (m *Media) download(ctx context.Context, f *file, from gateway.Attachment, most int64) (sum string, bytes int64, err error) {

@@ -152,7 +152,7 @@ func sameFile(root *os.Root, name, sum string, size int64) (bool, error) {
 const maxName = 160
 
 // cleanName is a name that is safe as one of a file: no folders, no marks that change how
-// it reads, no hidden file.
+// it reads, no hidden file, and nothing that a command takes for an option.
 func cleanName(name, otherwise string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -163,7 +163,7 @@ func cleanName(name, otherwise string) string {
 		}
 		return r
 	}, name)
-	name = strings.TrimLeft(strings.Join(strings.Fields(name), " "), ". ")
+	name = strings.TrimLeft(strings.Join(strings.Fields(name), " "), ".- ")
 	end := clip.Bytes(path.Ext(name), 12)
 	if tools.ForeignName(name) == "" { // empty, or orders to the model
 		return otherwise + end

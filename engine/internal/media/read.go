@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/jpeg"
 	"io"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -51,6 +52,7 @@ func (m *Media) readAs(ctx context.Context, f *file) (outcome, error) {
 	if m.copied(f) {
 		f.Name = m.copyToInbox(ctx, f)
 	}
+	m.recognize(f)
 	switch {
 	case f.sound():
 		return m.hear(ctx, f)
@@ -58,6 +60,23 @@ func (m *Media) readAs(ctx context.Context, f *file) (outcome, error) {
 		return m.look(ctx, f)
 	}
 	return m.document(ctx, f)
+}
+
+// recognize takes a document for the picture that it is, whatever its name says.
+func (m *Media) recognize(f *file) {
+	if f.Kind != gateway.AttachDocument || f.sound() {
+		return
+	}
+	r, err := m.Files.Open(f.row.Sum)
+	if err != nil {
+		return // its reader says so
+	}
+	defer r.Close() // nothing is written
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(r, head) // a short file is one, too
+	if is := http.DetectContentType(head[:n]); strings.HasPrefix(is, "image/") {
+		f.MIME = is
+	}
 }
 
 // copied reports whether a file is copied to the workspace, where tools can open it.

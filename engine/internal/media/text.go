@@ -140,6 +140,9 @@ func (m *Media) sentence(f *file, err error) string {
 	var fault *confined.Fault
 	if !errors.As(err, &fault) {
 		m.Log.Error("file not read", "kind", string(f.Kind), "err", err)
+		if isFull(err) {
+			return m.about(f, locale.MediaNoRoom)
+		}
 		return m.gaveUp(f)
 	}
 	m.Log.Info("file not read", "kind", string(f.Kind), "reason", fault.Error())
