@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"klawbot/engine/internal/confined"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
@@ -50,7 +51,7 @@ func (m *Media) declared(f *file) (o outcome, ended bool) {
 	case m.deaf() != "":
 		return m.faulty(f, m.deaf()), true
 	case f.Duration > s.Media.Transcription.Longest:
-		return m.faulty(f, m.say(locale.MediaTooLong, length(f.Duration), length(s.Media.Transcription.Longest))), true
+		return m.faulty(f, m.say(locale.MediaTooLong, confined.Clock(f.Duration), confined.Clock(s.Media.Transcription.Longest))), true
 	}
 	return o, false
 }
@@ -83,7 +84,7 @@ func (m *Media) fetch(ctx context.Context, turn store.Turn, f *file) (o outcome,
 		return o, false, fmt.Errorf("journal a download: %w", err)
 	}
 	lifecycle.CrashPoint("media.fetched")
-	if err := m.sweep(ctx); err != nil {
+	if err := m.KeepHouse(ctx); err != nil {
 		m.Log.Warn("old files not deleted", "err", err)
 	}
 	return o, false, nil
@@ -108,11 +109,8 @@ func (m *Media) download(ctx context.Context, f *file, from gateway.Attachment, 
 	}
 }
 
-// sweep keeps the files within their quota.
-func (m *Media) sweep(ctx context.Context) error {
+// KeepHouse keeps the files within their quota, and deletes what is kept for long enough.
+func (m *Media) KeepHouse(ctx context.Context) error {
 	s := m.Settings().Media
 	return m.Files.Sweep(ctx, m.Store, s.Quota, s.Keep)
 }
-
-// KeepHouse deletes what is kept for long enough.
-func (m *Media) KeepHouse(ctx context.Context) error { return m.sweep(ctx) }

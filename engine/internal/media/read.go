@@ -39,8 +39,7 @@ func (f *file) picture() bool {
 	case gateway.AttachPhoto, gateway.AttachSticker, gateway.AttachVideo, gateway.AttachAnimation:
 		return true
 	}
-	return f.Kind == gateway.AttachDocument && (f.MIME == "image/jpeg" || f.MIME == "image/png" || f.MIME == "image/gif" || f.MIME == "image/webp" ||
-		has(f.Name, ".jpg", ".jpeg", ".png", ".gif", ".webp"))
+	return f.Kind == gateway.AttachDocument && (slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp"}, f.MIME) || has(f.Name, ".jpg", ".jpeg", ".png", ".gif", ".webp"))
 }
 
 func has(name string, ends ...string) bool {
@@ -49,7 +48,8 @@ func has(name string, ends ...string) bool {
 
 // readAs reads a file as what it is.
 func (m *Media) readAs(ctx context.Context, f *file) (outcome, error) {
-	if m.copied(f) {
+	switch f.Kind {
+	case gateway.AttachPhoto, gateway.AttachAudio, gateway.AttachDocument: // tools may open these
 		f.Name = m.copyToInbox(ctx, f)
 	}
 	m.recognize(f)
@@ -77,15 +77,6 @@ func (m *Media) recognize(f *file) {
 	if is := http.DetectContentType(head[:n]); strings.HasPrefix(is, "image/") {
 		f.MIME = is
 	}
-}
-
-// copied reports whether a file is copied to the workspace, where tools can open it.
-func (m *Media) copied(f *file) bool {
-	switch f.Kind {
-	case gateway.AttachPhoto, gateway.AttachAudio, gateway.AttachDocument:
-		return true
-	}
-	return false
 }
 
 // copyToInbox copies a file to the workspace and returns its path there, or its name when
