@@ -94,7 +94,7 @@ func (q *Request) times(all []time.Time, between html.HTML) (text html.HTML) {
 }
 
 // last is the latest run, or the next one if that was skipped by hand.
-func (q *Request) last(s Schedule) html.HTML {
+func last(q *Request, s Schedule) html.HTML {
 	if s.Last.After(time.Now()) {
 		return html.F(`<p class="meta">%s</p>`, q.t("schedules.skipped", q.when(s.Last)))
 	}
@@ -110,7 +110,7 @@ func (q *Request) planned(s Schedule) html.HTML {
 	return html.F(`<li class="card"><p class="head"><a href="/schedules/%s"><strong>%s</strong></a> <span class="tag %s">%s</span></p><p>%s%s</p>%s<p class="meta">%s</p>%s%s</li>`,
 		s.Name, s.Name, s.State, q.t("job."+s.State), s.When, html.If(s.To != "", ` <span class="meta">→ %s</span>`, s.To),
 		html.If(s.Message != "", `<p class="meta clip">%s</p>`, s.Message), next,
-		q.last(s), q.jobActs(s))
+		last(q, s), q.jobActs(s))
 }
 
 func (q *Request) schedule(s Schedule) html.HTML {

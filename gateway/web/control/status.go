@@ -104,11 +104,11 @@ func (q *Request) tiles(o Overview) html.HTML {
 
 func (q *Request) mark(m Mark) html.HTML {
 	return html.F(`<li><p class="head"><span class="mark %s">%s<span class="unseen"> %s</span></span> <strong>%s</strong></p><p class="text">%s</p>%s</li>`,
-		m.State, sign(m.State), q.t("mark."+m.State), q.part(m.Name), q.words(m.Text), html.If(m.Fix != "", `<p class="fix">→ %s</p>`, q.fix(m)))
+		m.State, sign(m.State), q.t("mark."+m.State), part(q, m.Name), q.words(m.Text), html.If(m.Fix != "", `<p class="fix">→ %s</p>`, fix(q, m)))
 }
 
 // part is the name of a part; the name of a channel or a server is the same in all languages.
-func (q *Request) part(name string) string {
+func part(q *Request, name string) string {
 	if known("part." + name) {
 		return q.t("part." + name)
 	}
@@ -122,7 +122,7 @@ var aKey = regexp.MustCompile(`^[a-z]+(\.[A-Za-z]+)+$`)
 var placeOf = map[string]string{"allowed": "people", "config": "settings", "model": "models"}
 
 // fix is the next step for a part: a command, what to change and where, and the page for it.
-func (q *Request) fix(m Mark) html.HTML {
+func fix(q *Request, m Mark) html.HTML {
 	text := q.words(m.Fix)
 	if aKey.MatchString(m.Fix) {
 		text = q.words(m.Fix + " in config.yaml")

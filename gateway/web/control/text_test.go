@@ -11,6 +11,9 @@ import (
 var blank = regexp.MustCompile(`%[a-z]`)
 
 func TestTextsAreCompleteInBothLanguages(t *testing.T) {
+	if written := rows(textsFile); len(written) != len(Texts) || slices.ContainsFunc(written, func(r []string) bool { return len(r) != 3 }) {
+		t.Errorf("%d lines make %d texts; each is key | English | Russian", len(written), len(Texts))
+	}
 	for key, both := range Texts {
 		if strings.TrimSpace(both[0]) == "" || strings.TrimSpace(both[1]) == "" {
 			t.Errorf("%s is missing in a language: %q", key, both)
@@ -74,7 +77,10 @@ func TestTextsOfTheEngineInRussian(t *testing.T) {
 			t.Errorf("%q is %q, want %q", english, got, want)
 		}
 	}
-	for _, p := range phrases {
+	for _, p := range phrases() {
+		if len(p) != 2 {
+			t.Fatalf("a phrase in %d parts: %q", len(p), p)
+		}
 		if strings.Count(p[0], "%s") != strings.Count(p[1], "%s") || p[0] == "" || p[1] == "" {
 			t.Errorf("the blanks of %q differ", p)
 		}
