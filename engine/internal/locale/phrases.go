@@ -130,6 +130,8 @@ const (
 	CommandMemory
 	CommandExport
 	CommandDoctor
+	CommandFile
+	CommandQuit
 	CommandVoice
 	CommandSkills
 	CommandDocs
