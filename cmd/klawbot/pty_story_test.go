@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -243,13 +244,16 @@ func (c *ptyChat) fails() {
 	c.misses("thinking…")
 }
 
+// reminded is a reminder with the time at which it was due.
+var reminded = regexp.MustCompile(`(?m)^⏰ \d\d:\d\d tea$`)
+
 // notice: a reminder stands above the line that is typed, which stays.
 func (c *ptyChat) notices() {
 	c.t.Helper()
 	c.types("/remind in 1 second tea\r")
 	c.sees("tea")
 	c.types("half a line")
-	c.sees("⏰ tea")
+	c.awaits("the reminder with its time", func(all string) bool { return reminded.MatchString(all) })
 	c.awaits("the line below the notice", func(all string) bool { return strings.HasSuffix(all, "> half a line") })
 	c.types("\x15") // Ctrl-U
 	c.misses("half a line")
@@ -280,9 +284,9 @@ func TestTerminalKeys(t *testing.T) {
 		c.misses("thinking…")
 	}
 	c.types("\x1b[200~" + strings.Repeat("line\n", 30) + "\x1b[201~")
-	c.sees("[31 lines]")
+	c.sees("[30 lines]")
 	c.types("\x15\x0c") // cleared: the line, then the screen
-	c.misses("[31 lines]")
+	c.misses("[30 lines]")
 	c.types("\x04")
 	if code := c.ends(); code != 0 {
 		t.Errorf("exit code %d", code)
@@ -302,6 +306,40 @@ func TestTerminalCompletes(t *testing.T) {
 		c.sees(want)
 		c.types("\x15")
 		c.awaits("an empty line", atPrompt)
+	}
+}
+
+// TestTerminalHelps: the commands of the terminal itself are listed, and those of the owner
+// who sits at it are completed.
+func TestTerminalHelps(t *testing.T) {
+	c := newPtyChat(t, 80)
+	c.types("/help\r")
+	c.sees("/file — send a file")
+	c.sees("/quit — leave this terminal")
+	c.types("/no\t")
+	c.sees("> /note")
+	c.types("\x15/file nothing.pdf\r")
+	c.sees("✗ no file nothing.pdf in ")
+	c.types("\x04")
+	if code := c.ends(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestCommandsFoldLines: what commands print is broken between words.
+func TestCommandsFoldLines(t *testing.T) {
+	home := []string{"TERM=xterm-256color", "KLAWBOT_HOME=" + t.TempDir()}
+	s := onTerminalOf(t, 40, home, "chat", "-m", "/note "+strings.Repeat("milk and bread ", 30))
+	s.ends()
+	for _, args := range [][]string{{"doctor"}, {"logs"}} {
+		s := onTerminalOf(t, 40, home, args...)
+		s.ends()
+		s.until("\n")
+		for row := range strings.SplitSeq(s.shows(), "\n") {
+			if row = strings.TrimRight(row, "\r"); len([]rune(row)) > 40 && strings.Contains(strings.TrimSpace(row), " ") {
+				t.Errorf("%s prints %q", args[0], row)
+			}
+		}
 	}
 }
 

@@ -137,7 +137,7 @@ func TestTerminalChat(t *testing.T) {
 	if n := strings.Count(s.shows(), "The clock says:"); n > 2 { // once while it grows
 		t.Errorf("the answer is shown %d times:\n%s", n, s.shows())
 	}
-	s.types("/he\t")
+	s.types("/hel\t")
 	s.until("/help")
 	s.types("\r")
 	s.until("/remind")
