@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"klawbot/internal/modeltest"
 )
 
@@ -25,6 +27,8 @@ import (
 //	Ctrl-C                                                      TestTerminalInterrupts
 //	Ctrl-D, /quit, /exit                                        TestTerminalChatEnds
 //	Ctrl-Z                                                      TestTerminalStops
+//	y, a, n; what was typed ahead answers nothing               TestTerminalApproves
+//	signals restore the terminal                                TestTerminalIsRestored
 //	dumb, no terminal                                           TestDumbTerminalGetsPlainLines, chat.txtar
 
 // sees waits until a person sees a text.
@@ -365,6 +369,90 @@ func TestTerminalStops(t *testing.T) {
 	c.types("\x04")
 	if code := c.ends(); code != 0 {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestTerminalApproves answers approval requests: a allows the same call for an hour, n
+// denies another. What was sent before the request answers nothing.
+func TestTerminalApproves(t *testing.T) {
+	c := newPtyChat(t, 80)
+	file := func(name string) string { return filepath.Join(c.home, "workspace", name) }
+	there := func(name string) bool {
+		_, err := os.Stat(file(name))
+		return err == nil
+	}
+	write := func(name string) {
+		if err := os.WriteFile(file(name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked := make(chan struct{})
+	calls := func(command string) {
+		c.model.Respond(func(r modeltest.Request) modeltest.Reply {
+			<-asked
+			if r.Messages[len(r.Messages)-1].Role == "tool" {
+				return modeltest.Text("It is done.")
+			}
+			return modeltest.CallTool("shell", map[string]any{"command": command})
+		})
+	}
+	calls("rm old.log")
+	write("old.log")
+	c.types("delete the log\r")
+	c.sees("thinking…")
+	c.types("y\r") // ahead of the request
+	c.sees("> y")
+	close(asked)
+	c.sees("y = once")
+	if !there("old.log") {
+		t.Error("a line that was sent before the request has approved it")
+	}
+	c.types("a\r")
+	c.sees("It is done.")
+	if there("old.log") {
+		t.Error("the file is there")
+	}
+	requests := func() int { return strings.Count(c.view(), "y = once") }
+	c.misses("thinking…")
+	before := requests()
+	write("old.log")
+	c.types("again\r")
+	c.awaits("the call to run", func(string) bool { return !there("old.log") })
+	c.misses("thinking…")
+	if n := requests(); n != before {
+		t.Errorf("the same call asked again:\n%s", c.view())
+	}
+	calls("rm new.log")
+	write("new.log")
+	c.types("the new one, too\r")
+	c.awaits("another request", func(string) bool { return requests() > before })
+	c.types("n\r")
+	c.sees("Denied")
+	if !there("new.log") {
+		t.Error("a denied call has run")
+	}
+}
+
+// TestTerminalIsRestored ends the chat with a signal: the terminal shows what is typed
+// again.
+func TestTerminalIsRestored(t *testing.T) {
+	c := newPtyChat(t, 80)
+	echoes := func() bool {
+		state, err := unix.IoctlGetTermios(int(c.pty.Fd()), unix.TCGETS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state.Lflag&unix.ECHO != 0
+	}
+	if echoes() {
+		t.Error("the editor is not at work")
+	}
+	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	c.ends()
+	if !echoes() {
+		t.Error("the terminal does not show what is typed")
 	}
 }
 

@@ -150,7 +150,7 @@ func TestTerminalChat(t *testing.T) {
 }
 
 func TestTerminalChatEnds(t *testing.T) {
-	for name, keys := range map[string]string{"Ctrl-D": "\x04", "quit": "/quit\r"} {
+	for name, keys := range map[string]string{"Ctrl-D": "\x04", "/quit": "/quit\r", "/exit": "/exit\r"} {
 		t.Run(name, func(t *testing.T) {
 			s := onTerminal(t, []string{"TERM=xterm-256color", "NO_COLOR=1"}, "demo")
 			s.awaits("the prompt", atPrompt)
