@@ -131,6 +131,8 @@ const (
 	CommandMemory
 	CommandExport
 	CommandDoctor
+	CommandFile
+	CommandQuit
 	CommandVoice
 	CommandSkills
 	CommandDocs

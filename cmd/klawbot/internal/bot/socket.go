@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"klawbot/engine"
@@ -165,6 +166,10 @@ func (p *Bot) handler(e *engine.Engine) http.Handler {
 	}
 	if p.page != nil {
 		mux.HandleFunc("POST /link", func(w http.ResponseWriter, r *http.Request) {
+			if fault := p.page.Health().Fault; fault != "" {
+				http.Error(w, fault, http.StatusConflict)
+				return
+			}
 			_, _ = io.WriteString(w, p.page.Link()) // who asked may be gone
 		})
 	}
@@ -181,15 +186,17 @@ func AskLink(ctx context.Context, dir string) (string, error) {
 	switch {
 	case err == nil && code == http.StatusServiceUnavailable:
 		err = ErrWaiting
+	case err == nil && code == http.StatusConflict:
+		err = fmt.Errorf("the web page is off: %s; free the port, or set channels.web.listen to another one", strings.TrimSpace(string(link)))
 	case err == nil && code != http.StatusOK:
 		err = ErrNoPage
 	}
 	return string(link), err
 }
 
-// Link is a link that signs a browser in, "" without the web page.
+// Link is a link that signs a browser in, "" when the web page is off or has no port.
 func (p *Bot) Link() string {
-	if p.page == nil {
+	if p.page == nil || p.page.Health().Fault != "" {
 		return ""
 	}
 	return p.page.Link()
