@@ -102,6 +102,7 @@ const (
 	TomorrowAt
 	DayAt
 	AnswerCut
+	AnswerFiltered
 	LoopStopped
 	LimitStopped
 	Internal
