@@ -85,6 +85,9 @@ func (a *app) examine(ctx context.Context) []health.Finding {
 func botFindings(ctx context.Context, l *config.Live, f config.Folders) []health.Finding {
 	r, err := bot.AskStatus(ctx, f.Data)
 	all := []health.Finding{botFinding(r, err)}
+	if errors.Is(err, bot.ErrWaiting) {
+		all = []health.Finding{health.Off("bot", "klawbot standby --now, to run it on this host", "waiting; the other host runs it")}
+	}
 	if errors.Is(err, bot.ErrNotRunning) {
 		all = append([]health.Finding{health.Off("bot", "klawbot run, or klawbot chat in this terminal", "not running")}, bot.PortFindings(l.Config())...)
 	}

@@ -88,7 +88,7 @@ func TestSeveralBots(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	log := p.log.String()
-	for _, want := range []string{"anna: klawbot ", "family: klawbot ", "broken: ", "toke", `"bot not started; correct its config.yaml" bot=broken`, "bot=anna"} {
+	for _, want := range []string{"anna: klawbot ", "family: klawbot ", "broken: ", "toke", `bot=broken again_in=1m0s`, "bot=anna"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log lacks %q", want)
 		}

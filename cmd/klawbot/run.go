@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -68,6 +69,9 @@ func runAll(ctx context.Context, a *app, dir, listen string) error {
 		Dir: dir, Program: program, Listen: listen, Out: a.stderr, Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
 		Ask: func(ctx context.Context, dir string) ([]string, error) {
 			r, err := bot.AskStatus(ctx, dir)
+			if errors.Is(err, bot.ErrWaiting) {
+				err = nil
+			}
 			return r.Faults, err
 		},
 	})
@@ -113,8 +117,18 @@ func standbyConfig(l *config.Live, f config.Folders) standby.Config {
 
 // standBy runs the bot when no other host does.
 func standBy(ctx context.Context, a *app, l *config.Live, f config.Folders, found, now bool) error {
+	switch r, err := bot.AskStatus(ctx, f.Data); {
+	case errors.Is(err, bot.ErrNotRunning):
+	case r.PID == 0:
+		return err
+	default:
+		return fmt.Errorf("process %d already uses %s; stop it first", r.PID, f.Data)
+	}
 	c := standbyConfig(l, f)
 	c.Found, c.Now, c.Log = found, now, bot.NewLog(a.stderr, l, a.redact, slog.LevelDebug)
+	c.Waiting = func(state func() health.Standby) (stop func()) {
+		return bot.Waiting{Data: f.Data, Version: version, Listen: l.Config().Health.Listen, State: state, Log: c.Log}.Serve()
+	}
 	err := standby.Run(ctx, c, func(ctx context.Context, h *standby.Host) error {
 		l, f, err := a.openFolders() // it may have waited for long
 		if err != nil {

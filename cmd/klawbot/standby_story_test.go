@@ -109,3 +109,64 @@ func TestStandbyIsSeen(t *testing.T) {
 		t.Errorf("doctor on a host that waits:\n%s", text)
 	}
 }
+
+// TestStandbyWaits asks a host that waits how it does: it says so, which host runs the bot
+// and how old the replica is; and it is unhealthy while there is no replica.
+func TestStandbyWaits(t *testing.T) {
+	address, replica := freeAddress(t), t.TempDir()
+	first := newRig(t, "off", 11)
+	first.configure("health:", fmt.Sprintf("standby: {to: %q, host: attic, litestream: litestream-double}\nhealth:", replica))
+	second := *first
+	second.dir = t.TempDir()
+	second.config = filepath.Join(second.dir, "config.yaml")
+	body, err := os.ReadFile(first.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(body), filepath.Join(first.dir, "data"), filepath.Join(second.dir, "data"), 1)
+	if err := os.WriteFile(second.config, []byte(strings.Replace(text, "host: attic", "host: cellar", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second.configure(`health: {listen: ""}`, fmt.Sprintf("health: {listen: %q}", address))
+	klawbot := func(args ...string) (int, string) {
+		b := second.startAs(args, "")
+		<-b.exited
+		return b.cmd.ProcessState.ExitCode(), b.log.String()
+	}
+	waits := second.startAs([]string{"standby"}, "")
+	waitFor(t, "the host waits for a replica", func() (bool, string) {
+		code, text := klawbot("health")
+		return code == exitFailed && strings.Contains(text, "no replica yet in "+replica), text
+	})
+	if code, body := get(t, "http://"+address+"/healthz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "no host has run the bot yet") {
+		t.Errorf("without a replica the health page answers %d %s", code, body)
+	}
+	if code, text := klawbot("standby"); code != exitFailed || !strings.Contains(text, "already uses ") {
+		t.Errorf("a second process on the same directory ended with %d\n%s", code, text)
+	}
+	active := first.start("")
+	first.wait(active, "the first host polls", telegramtest.State.Polling)
+	const sees = "standby: waiting; attic runs the bot (epoch 1), lease renewed "
+	waitFor(t, "status tells the age of the replica", func() (bool, string) {
+		code, text := klawbot("status")
+		return code == exitOK && strings.Contains(text, sees) && strings.Contains(text, "s ago, replica ") && !strings.Contains(text, "replica –"), text
+	})
+	if code, body := get(t, "http://"+address+"/healthz"); code != http.StatusOK || !strings.Contains(body, `"standby":"waiting; attic runs the bot (epoch 1)`) {
+		t.Errorf("the health page answers %d %s", code, body)
+	}
+	if code, text := klawbot("health"); code != exitOK || text != "ok, waiting\n" {
+		t.Errorf("health ended with %d\n%s", code, text)
+	}
+	if _, text := klawbot("doctor"); !strings.Contains(text, "waiting; the other host runs it") || !strings.Contains(text, "✓ standby    waiting; attic runs the bot") {
+		t.Errorf("doctor says\n%s", text)
+	}
+	if code, text := klawbot("chat", "-m", "hello"); code != exitFailed || !strings.Contains(text, "this host waits") {
+		t.Errorf("chat ended with %d\n%s", code, text)
+	}
+	if code := waits.stop(); code != exitOK {
+		t.Errorf("exit code %d\n%s", code, tailOf(waits.log.String()))
+	}
+	if _, err := os.Stat(filepath.Join(second.dir, "data", "klawbot.sock")); err == nil {
+		t.Error("the socket is still there")
+	}
+}

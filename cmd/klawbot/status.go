@@ -37,12 +37,12 @@ func statusCommand(a *app) *cobra.Command {
 			if errors.Is(err, bot.ErrNotRunning) && asJSON {
 				return errors.Join(printStopped(cmd.Context(), a.stdout, f), err)
 			}
-			if err != nil {
+			switch waits := errors.Is(err, bot.ErrWaiting); {
+			case err != nil && !waits:
 				return err
-			}
-			if asJSON {
+			case asJSON:
 				err = printJSON(a.stdout, r)
-			} else {
+			default:
 				err = a.printStatus(r)
 			}
 			if err == nil && !r.OK {
@@ -103,19 +103,26 @@ func (a *app) printStatus(r bot.Report) error {
 	if n := len(r.Knocked); n > 0 {
 		lines = append(lines, fmt.Sprintf("unknown senders: %d, last %s → klawbot allowed", n, terminal.OneLine(r.Knocked[0].String())))
 	}
-	if q := r.Request; q.Sum() > 0 {
-		lines = append(lines, fmt.Sprintf("last request: about %d tokens (instructions %d, skills %d, core memory %d, tools %d, history %d, message %d)",
-			q.Sum(), q.Instructions, q.Skills, q.CoreMemory, q.Tools, q.History, q.Message))
+	if r.Up {
+		lines = append(lines, statusOfTurns(r)...)
 	}
-	lines = append(lines,
-		r.Usage.Text("en"),
-		fmt.Sprintf("turns running: %d, messages waiting: %s in, %s out", r.Running, queueText(r.Inbox), queueText(r.Outbox)),
-		"disk: "+diskText(r.Disk))
 	if r.Standby != nil {
 		lines = append(lines, "standby: "+terminal.Visible(r.Standby.Text(time.Now())))
 	}
 	_, err := fmt.Fprintln(a.stdout, a.redact.Text(a.advice(strings.Join(lines, "\n"))))
 	return err
+}
+
+// statusOfTurns are the lines of a running bot about what it does.
+func statusOfTurns(r bot.Report) (lines []string) {
+	if q := r.Request; q.Sum() > 0 {
+		lines = append(lines, fmt.Sprintf("last request: about %d tokens (instructions %d, skills %d, core memory %d, tools %d, history %d, message %d)",
+			q.Sum(), q.Instructions, q.Skills, q.CoreMemory, q.Tools, q.History, q.Message))
+	}
+	return append(lines,
+		r.Usage.Text("en"),
+		fmt.Sprintf("turns running: %d, messages waiting: %s in, %s out", r.Running, queueText(r.Inbox), queueText(r.Outbox)),
+		"disk: "+diskText(r.Disk))
 }
 
 func queueText(q health.Queue) string {
@@ -147,13 +154,18 @@ func healthCommand(a *app) *cobra.Command {
 				return err
 			}
 			r, err := bot.AskStatus(cmd.Context(), f.Data)
-			if err != nil {
+			waits := errors.Is(err, bot.ErrWaiting)
+			if err != nil && !waits {
 				return err
 			}
 			if !r.Healthy {
 				return errors.New("unhealthy: " + strings.Join(r.Faults, "; "))
 			}
-			_, err = fmt.Fprintln(a.stdout, "ok")
+			answer := "ok"
+			if waits {
+				answer = "ok, waiting"
+			}
+			_, err = fmt.Fprintln(a.stdout, answer)
 			return err
 		},
 	}

@@ -57,7 +57,10 @@ type Status struct {
 
 // Standby is how the lease and the replica for a second host fare.
 type Standby struct {
-	Host string `json:"host"`
+	// Waiting says that this host waits; Host runs the bot. What is known of it is what
+	// this host saw in the replica.
+	Waiting bool   `json:"waiting,omitempty"`
+	Host    string `json:"host"`
 	// Epoch counts the takeovers. Complete says that another host could take over.
 	Epoch    int  `json:"epoch"`
 	Complete bool `json:"complete"`
@@ -77,6 +80,12 @@ func (s Standby) Text(now time.Time) string {
 		text = fmt.Sprintf("replica %s old, files %s", seconds(s.Database, now), seconds(s.Files, now))
 	}
 	text = fmt.Sprintf("%s runs the bot (epoch %d), lease renewed %s ago, %s", s.Host, s.Epoch, seconds(s.Renewed, now), text)
+	if s.Epoch == 0 {
+		text = "no host has run the bot yet"
+	}
+	if s.Waiting {
+		text = "waiting; " + text
+	}
 	if s.Fault != "" {
 		text += "; " + s.Fault
 	}
@@ -395,10 +404,24 @@ func (s Status) faults(now time.Time) []string {
 	if oldest := s.Inbox.Oldest; !oldest.IsZero() && now.Sub(oldest) > inboxStale {
 		faults = append(faults, fmt.Sprintf("inbox: a message has waited for %s", now.Sub(oldest).Round(time.Second)))
 	}
-	if b := s.Standby; b != nil && s.Uptime > replicaStale && (now.Sub(b.Database) > replicaStale || now.Sub(b.Files) > replicaStale) {
+	if b := s.Standby; b != nil && s.Uptime > replicaStale && b.old(now) {
 		faults = append(faults, "standby: "+b.Text(now))
 	}
 	return faults
+}
+
+func (s Standby) old(now time.Time) bool {
+	return now.Sub(s.Database) > replicaStale || now.Sub(s.Files) > replicaStale
+}
+
+// StatusOfWaiting is the status of a host that has waited for up.
+func StatusOfWaiting(version string, s Standby, up time.Duration) Status {
+	r, now := Status{Version: version, Uptime: up, Standby: &s}, time.Now()
+	if s.Fault != "" || s.Complete && up > replicaStale && s.old(now) {
+		r.Faults = []string{"standby: " + s.Text(now)}
+	}
+	r.Healthy = len(r.Faults) == 0
+	return r
 }
 
 func channelFault(h gateway.Health, now time.Time, uptime time.Duration) string {

@@ -16,11 +16,15 @@ import (
 // Checked is a report with what it says of each part, and the worst of it.
 func Checked(r Report) Report {
 	r.OK, r.State = true, health.StateOff
-	if !r.Up {
+	if waits := r.Standby != nil && r.Standby.Waiting; !r.Up && !waits {
 		return r
 	}
 	for _, fault := range r.Faults {
 		r.Checks = append(r.Checks, health.Broken("unhealthy", "klawbot doctor", errors.New(fault)))
+	}
+	if !r.Up {
+		r.OK = r.Healthy
+		return r
 	}
 	for _, h := range r.Channels {
 		f := channelRow(h)

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"klawbot/engine"
+	"klawbot/engine/health"
 )
 
 // wellness is what the health endpoint answers. It tells nothing about chats
@@ -17,6 +19,8 @@ type wellness struct {
 	OK      bool     `json:"ok"`
 	Faults  []string `json:"faults,omitempty"`
 	Version string   `json:"version"`
+	// Standby says how the second host fares, on either of the two.
+	Standby string `json:"standby,omitempty"`
 }
 
 // pages are the handlers for the addresses that the configuration opens: health
@@ -31,8 +35,8 @@ func (p *Bot) pages(e *engine.Engine) map[string]*http.ServeMux {
 		return all[address]
 	}
 	if address := c.Health.Listen; address != "" {
-		at(address).Handle("GET /healthz", healthPage(e, p.Version))
-		at(address).Handle("GET /{$}", healthPage(e, p.Version))
+		at(address).Handle("GET /healthz", healthPage(p.Version, e.Status))
+		at(address).Handle("GET /{$}", healthPage(p.Version, e.Status))
 	}
 	if address := c.Metrics.Listen; address != "" {
 		at(address).Handle("GET /metrics", metricsPage(e, p.Log))
@@ -40,10 +44,13 @@ func (p *Bot) pages(e *engine.Engine) map[string]*http.ServeMux {
 	return all
 }
 
-func healthPage(e *engine.Engine, version string) http.Handler {
+func healthPage(version string, status func(context.Context) (health.Status, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, err := e.Status(r.Context())
-		answer := wellness{s.Healthy, s.Faults, version}
+		s, err := status(r.Context())
+		answer := wellness{OK: s.Healthy, Faults: s.Faults, Version: version}
+		if s.Standby != nil {
+			answer.Standby = s.Standby.Text(time.Now())
+		}
 		if err != nil {
 			answer = wellness{Faults: []string{"the status could not be read"}, Version: version}
 		}

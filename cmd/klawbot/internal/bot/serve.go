@@ -45,7 +45,8 @@ func (p *Bot) Serve(ctx context.Context, beside func(context.Context, *engine.En
 	defer func() { err = errors.Join(err, e.Close()) }()
 	var desk web.Desk = engine.Desk(e)
 	p.desk.Store(&desk)
-	closeSocket, err := p.openSocket(e)
+	// It is closed after the engine has ended, so that terminals see the last answers.
+	closeSocket, err := serveSocket(p.Folders.Data, p.handler(e), log)
 	if err != nil {
 		return err
 	}
@@ -74,21 +75,19 @@ func sweep(ctx context.Context, workspace string, log *slog.Logger) {
 	}
 }
 
-// openSocket serves the socket. It is closed after the engine has ended, so
-// that terminals see the last answers.
-func (p *Bot) openSocket(e *engine.Engine) (closeSocket func(), err error) {
-	log := p.Log
-	ln, err := listen(p.Folders.Data)
+// serveSocket serves the socket of a data directory.
+func serveSocket(dir string, handler http.Handler, log *slog.Logger) (closeSocket func(), err error) {
+	ln, err := listen(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the socket: %w", err)
 	}
 	server := &http.Server{
-		Handler: p.handler(e), ReadHeaderTimeout: StatusTimeout,
+		Handler: handler, ReadHeaderTimeout: StatusTimeout,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	stop := serveOn(ln, server, func(err error) { log.Error("socket closed", "err", err) })
 	return func() {
 		stop()
-		_ = os.Remove(filepath.Join(p.Folders.Data, socketName)) // a left-over socket does no harm
+		_ = os.Remove(filepath.Join(dir, socketName)) // a left-over socket does no harm
 	}, nil
 }

@@ -129,7 +129,8 @@ func ask(ctx context.Context, dir, method, page string) (code int, body []byte, 
 	return resp.StatusCode, body, err
 }
 
-// AskStatus asks the running bot how it is, or returns ErrNotRunning.
+// AskStatus asks the running bot how it is, or returns ErrNotRunning. Of a host that waits
+// it returns the report and ErrWaiting.
 func AskStatus(ctx context.Context, dir string) (r Report, err error) {
 	code, body, err := ask(ctx, dir, http.MethodGet, "/status")
 	switch {
@@ -138,7 +139,10 @@ func AskStatus(ctx context.Context, dir string) (r Report, err error) {
 	case code != http.StatusOK:
 		return r, fmt.Errorf("the running bot answers %d %s", code, http.StatusText(code))
 	}
-	return r, json.Unmarshal(body, &r)
+	if err = json.Unmarshal(body, &r); err == nil && r.Standby != nil && r.Standby.Waiting {
+		err = ErrWaiting
+	}
+	return r, err
 }
 
 // handler serves the socket: the status, the console and the links of the web page when
@@ -174,7 +178,10 @@ var ErrNoPage = errors.New("the bot runs without the web page; restart it: klawb
 // or ErrNoPage.
 func AskLink(ctx context.Context, dir string) (string, error) {
 	code, link, err := ask(ctx, dir, http.MethodPost, "/link")
-	if err == nil && code != http.StatusOK {
+	switch {
+	case err == nil && code == http.StatusServiceUnavailable:
+		err = ErrWaiting
+	case err == nil && code != http.StatusOK:
 		err = ErrNoPage
 	}
 	return string(link), err

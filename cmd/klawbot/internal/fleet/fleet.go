@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -48,6 +49,7 @@ const (
 // fleet are the bots that were found.
 type fleet struct {
 	Config
+	run  func(ctx context.Context, name string) (code int, err error)
 	mu   sync.Mutex // of Out and bots
 	bots map[string]bool
 	all  sync.WaitGroup
@@ -56,6 +58,7 @@ type fleet struct {
 // Run runs the bots until ctx ends and all have stopped.
 func Run(ctx context.Context, c Config) error {
 	f := &fleet{Config: c, bots: map[string]bool{}}
+	f.run = f.once
 	if err := f.look(ctx); err != nil {
 		return err
 	}
@@ -87,12 +90,19 @@ func (f *fleet) names() (names []string) {
 
 // look starts the bots that are new.
 func (f *fleet) look(ctx context.Context) error {
-	files, err := filepath.Glob(filepath.Join(f.Dir, "*", "config.yaml"))
+	entries, err := os.ReadDir(f.Dir)
 	if err != nil {
 		return err
 	}
-	for _, file := range files {
-		name := filepath.Base(filepath.Dir(file))
+	for _, entry := range entries {
+		name := entry.Name()
+		dir, err := os.Stat(filepath.Join(f.Dir, name)) // it may be a link
+		if err != nil || !dir.IsDir() {
+			continue
+		}
+		if _, err := os.Stat(f.config(name)); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		f.mu.Lock()
 		known := f.bots[name]
 		f.bots[name] = true
@@ -104,13 +114,21 @@ func (f *fleet) look(ctx context.Context) error {
 	return nil
 }
 
-// keep runs one bot until ctx ends.
+func (f *fleet) config(name string) string { return filepath.Join(f.Dir, name, "config.yaml") }
+
+// keep runs one bot until ctx ends, or its configuration is gone.
 func (f *fleet) keep(ctx context.Context, name string) {
 	for n := 0; ctx.Err() == nil; n++ {
-		file := filepath.Join(f.Dir, name, "config.yaml")
-		before, _ := os.Stat(file)
+		before, err := os.Stat(f.config(name))
+		if errors.Is(err, fs.ErrNotExist) {
+			f.Log.Warn("bot removed; its config.yaml is gone", "bot", name)
+			f.mu.Lock()
+			delete(f.bots, name)
+			f.mu.Unlock()
+			return
+		}
 		began := time.Now()
-		code, err := f.once(ctx, name)
+		code, err := f.run(ctx, name)
 		if ctx.Err() != nil {
 			return
 		}
@@ -123,9 +141,10 @@ func (f *fleet) keep(ctx context.Context, name string) {
 			wait.For(ctx, pause)
 			continue
 		}
-		f.Log.Error("bot not started; correct its config.yaml", "bot", name)
-		for wait.For(ctx, lookEvery) {
-			if after, err := os.Stat(file); err == nil && (before == nil || after.ModTime() != before.ModTime()) {
+		f.Log.Error("bot not started; fix what its lines above name. A changed config.yaml starts it at once", "bot", name, "again_in", longestPause)
+		// What is wrong may also be a file that config.yaml names, such as a token's.
+		for again := time.Now().Add(longestPause); time.Now().Before(again) && wait.For(ctx, lookEvery); {
+			if after, err := os.Stat(f.config(name)); err != nil || before == nil || after.ModTime() != before.ModTime() {
 				break
 			}
 		}
@@ -136,7 +155,7 @@ func (f *fleet) keep(ctx context.Context, name string) {
 func (f *fleet) once(ctx context.Context, name string) (code int, err error) {
 	dir := filepath.Join(f.Dir, name)
 	cmd := exec.CommandContext(ctx, f.Program)
-	cmd.Args = []string{"klawbot", "run", "--config", filepath.Join(dir, "config.yaml"), "--data", dir}
+	cmd.Args = []string{"klawbot", "run", "--config", f.config(name), "--data", dir}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = stopTime
 	// Its own health page would need a port of its own.

@@ -28,6 +28,9 @@ type record struct {
 	Seconds float64 `json:"seconds"`
 	// Ready says that the replica of this epoch is complete.
 	Ready bool `json:"ready,omitempty"`
+	// Behind is by how many seconds the replica of the files and of the database was old
+	// at this renewal; less than 0: unknown.
+	Behind [2]float64 `json:"behind"`
 	// Released says that the holder has stopped and the replica has all it did.
 	Released bool `json:"released,omitempty"`
 }
@@ -47,6 +50,17 @@ type leases struct {
 	log   *slog.Logger
 	// may says why this host can't continue after an epoch, nil if it can.
 	may func(ctx context.Context, epoch int) error
+
+	mu    sync.Mutex
+	seen  watch // guarded by mu
+	fault error // guarded by mu: why this host could not take over
+}
+
+// note keeps what a waiting host saw, for those who ask how it does.
+func (l *leases) note(w watch, fault error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen, l.fault = w, fault
 }
 
 // latest is the newest epoch, 0 when there is none.
@@ -90,10 +104,12 @@ func (l *leases) write(ctx context.Context, epoch int, r record, fresh bool) err
 type lease struct {
 	*leases
 	epoch int
-	order sync.Mutex // held by a renewal, so that what is written last is the newest
-	mu    sync.Mutex
-	rec   record    // guarded by mu
-	since time.Time // guarded by mu: when the last renewal began
+	// behind says how old the replica is, nil if nothing knows.
+	behind func() [2]float64
+	order  sync.Mutex // held by a renewal, so that what is written last is the newest
+	mu     sync.Mutex
+	rec    record    // guarded by mu
+	since  time.Time // guarded by mu: when the last renewal began
 }
 
 // errLost means that another host has the lease, or may have it.
@@ -152,7 +168,11 @@ func (l *lease) hold(ctx context.Context) error {
 	lost := make(chan error, 1)
 	go func() {
 		for wait.For(ctx, l.ttl/5) {
-			err := l.renew(ctx, func(*record) {})
+			behind := [2]float64{-1, -1}
+			if l.behind != nil {
+				behind = l.behind() // it asks this lease, too
+			}
+			err := l.renew(ctx, func(r *record) { r.Behind = behind })
 			if errors.Is(err, errLost) {
 				lost <- err
 				return
@@ -199,9 +219,10 @@ func (l *leases) acquire(ctx context.Context, holder, host string, own int, now 
 	var w watch
 	for said := false; ; {
 		epoch, r, err := l.latest(ctx)
+		var got *lease
 		if err != nil {
 			l.log.Warn("the replica can't be read; trying again", "err", err)
-		} else if got, err := l.try(ctx, &w, epoch, r, holder, host, own, now); err != nil {
+		} else if got, err = l.try(ctx, &w, epoch, r, holder, host, own, now); err != nil {
 			l.log.Warn("the lease was not taken; trying again", "err", err)
 		} else if got != nil {
 			return got, nil
@@ -209,6 +230,7 @@ func (l *leases) acquire(ctx context.Context, holder, host string, own int, now 
 			said = true
 			l.log.Info("standby: waiting", "running", r.Host, "epoch", epoch)
 		}
+		l.note(w, err)
 		if !wait.For(ctx, l.ttl/5) {
 			return nil, ctx.Err()
 		}

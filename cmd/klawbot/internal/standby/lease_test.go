@@ -81,9 +81,8 @@ func TestLeaseEndsBeforeAnotherHostHasIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := folder(t.TempDir())
 		l, wire := leasesIn(t, p), &cut{place: p}
-		cutOff := *l
-		cutOff.place = wire
-		first := acquire(t, &cutOff, "a", 0, false)
+		cutOff := &leases{place: wire, ttl: l.ttl, log: l.log, may: l.may}
+		first := acquire(t, cutOff, "a", 0, false)
 		lost := make(chan time.Time, 1)
 		go func() {
 			if err := first.hold(t.Context()); !errors.Is(err, errLost) {
@@ -184,5 +183,66 @@ func TestNothingIsWrittenToADiskThatIsNotMounted(t *testing.T) {
 	}
 	if err := folder(filepath.Join(dir, "gone")).put(t.Context(), marker, text(nil), false); err == nil {
 		t.Error("a replica was founded in a directory that is not there")
+	}
+}
+
+// A host that waits knows who runs the bot and how old the replica is, by its own clock.
+func TestWaitingHostSaysHowOldTheReplicaIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := leasesIn(t, folder(t.TempDir()))
+		first := acquire(t, l, "a", 0, false)
+		first.behind = func() [2]float64 { return [2]float64{3, 1.5} }
+		alive, die := context.WithCancel(t.Context())
+		go func() { _ = first.hold(alive) }()
+		if err := first.renew(t.Context(), func(r *record) { r.Ready = true }); err != nil {
+			t.Fatal(err)
+		}
+		other := &leases{place: l.place, ttl: ttl, log: l.log, may: func(context.Context, int) error { return errors.New("no room") }}
+		waits, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = other.acquire(waits, "b", "b", 0, false) // it never gets the lease
+		}()
+		time.Sleep(time.Minute)
+		now, s := time.Now(), other.waiting()
+		if age := now.Sub(s.Renewed); !s.Waiting || s.Host != "a" || s.Epoch != 1 || !s.Complete || age < 0 || age > ttl/2 || s.Fault != "" {
+			t.Errorf("it waits and knows %+v, renewed %s ago", s, age)
+		}
+		if files, database := s.Renewed.Sub(s.Files), s.Renewed.Sub(s.Database); files != 3*time.Second || database != 1500*time.Millisecond {
+			t.Errorf("the files are %s old, the database %s", files, database)
+		}
+		die()
+		time.Sleep(time.Minute)
+		if s := other.waiting(); s.Fault != "no room" || time.Since(s.Renewed) < 30*time.Second {
+			t.Errorf("it can't take over and says %+v", s)
+		}
+		stop()
+		<-ended
+	})
+}
+
+// A copy of the directory of a host has the same id. On a host with another name it gets
+// one of its own, so that it waits and then continues from the replica.
+func TestCopiedDirectoryIsAnotherHost(t *testing.T) {
+	dir := t.TempDir()
+	as := func(host string) (*Host, own) {
+		t.Helper()
+		h := &Host{config: Config{Host: host, Data: dir}, stream: &litestream{dir: filepath.Join(dir, "standby")}}
+		o, err := h.identify()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h, o
+	}
+	h, first := as("attic")
+	if err := h.note(own{first.Holder, first.Host, 3}); err != nil {
+		t.Fatal(err)
+	}
+	if _, again := as("attic"); again != (own{first.Holder, "attic", 3}) {
+		t.Errorf("after a restart it is %+v, it was %+v", again, first)
+	}
+	if _, copied := as("cellar"); copied.Holder == first.Holder || copied.Host != "cellar" || copied.Epoch != replaced {
+		t.Errorf("the copy is %+v, the host %+v", copied, first)
 	}
 }

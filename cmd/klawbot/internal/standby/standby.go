@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/health"
 	"klawbot/internal/atomicfile"
 	"klawbot/internal/wait"
 )
@@ -39,7 +40,9 @@ type Config struct {
 	Endpoint, Region, AccessKeyID, SecretAccessKey string
 	// Data and Workspace are the directories of the bot.
 	Data, Workspace string
-	Log             *slog.Logger
+	// Waiting serves those who ask how this host does until it runs the bot; nil: nobody.
+	Waiting func(state func() health.Standby) (stop func())
+	Log     *slog.Logger
 }
 
 // How often files are copied, and how long a message waits for the database.
@@ -56,6 +59,7 @@ const database = "klawbot.db"
 // own is what a data directory knows of itself.
 type own struct {
 	Holder string `json:"holder"`
+	Host   string `json:"host,omitempty"`
 	Epoch  int    `json:"epoch"` // in which this directory ran last; see the constants
 }
 
@@ -98,10 +102,15 @@ func Run(ctx context.Context, c Config, bot func(context.Context, *Host) error) 
 	if err != nil {
 		return err
 	}
-	if err := h.await(ctx, to, o); err != nil {
+	all := &leases{place: to, ttl: c.Lease, log: c.Log}
+	stop := func() {}
+	if c.Waiting != nil {
+		stop = sync.OnceFunc(c.Waiting(all.waiting))
+	}
+	defer stop()
+	if err := h.await(ctx, all, o); err != nil {
 		return err
 	}
-	all := &leases{place: to, ttl: c.Lease, log: c.Log}
 	all.may = func(ctx context.Context, epoch int) error {
 		_, err := h.source(ctx, all, epoch, o)
 		return err
@@ -109,12 +118,15 @@ func Run(ctx context.Context, c Config, bot func(context.Context, *Host) error) 
 	if h.lease, err = all.acquire(ctx, o.Holder, c.Host, o.Epoch, c.Now); err != nil {
 		return err
 	}
+	stop()
+	h.lease.behind = h.behind
 	return h.serve(ctx, o, bot)
 }
 
 // await waits for a replica, or makes one. Only a directory that never saw the replica
 // makes it: an empty place may be a disk that isn't mounted.
-func (h *Host) await(ctx context.Context, to place, o own) error {
+func (h *Host) await(ctx context.Context, all *leases, o own) error {
+	to := all.place
 	for said := false; ; said = true {
 		_, err := read(ctx, to, marker)
 		switch gone := errors.Is(err, fs.ErrNotExist); {
@@ -127,6 +139,7 @@ func (h *Host) await(ctx context.Context, to place, o own) error {
 		case !said:
 			h.config.Log.Warn("standby: no replica yet; start the bot on the first host: klawbot run", "to", h.config.To, "err", err)
 		}
+		all.note(watch{}, fmt.Errorf("no replica yet in %s: %w", h.config.To, err))
 		if !wait.For(ctx, h.config.Lease/5) {
 			return ctx.Err()
 		}
@@ -163,12 +176,23 @@ func (h *Host) source(ctx context.Context, l *leases, epoch int, o own) (from in
 func (h *Host) identify() (o own, err error) {
 	body, err := os.ReadFile(h.ownFile())
 	if err == nil {
-		return o, json.Unmarshal(body, &o)
+		err = json.Unmarshal(body, &o)
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
 		return o, err
+	case o.Host == h.config.Host:
+		return o, nil
+	case o.Host != "" && o.Epoch != neverRan:
+		// A copy of another host's directory, or a host with a new name: the replica has
+		// what ran last. With one id both would run.
+		o = own{Epoch: replaced}
 	}
-	o.Holder = newID()
+	if o.Host != "" || o.Holder == "" {
+		o.Holder = newID()
+	}
+	o.Host = h.config.Host
 	return o, h.note(o)
 }
 
@@ -268,7 +292,7 @@ func (h *Host) prepare(ctx context.Context, o own) error {
 	if err := errors.Join(h.stream.forget(), checkpoints(h.stream.db, true)); err != nil {
 		return err
 	}
-	return h.note(own{o.Holder, h.lease.epoch})
+	return h.note(own{o.Holder, o.Host, h.lease.epoch})
 }
 
 // restore replaces the data directory by the replica of an epoch. The old database stays
@@ -281,7 +305,7 @@ func (h *Host) restore(ctx context.Context, epoch int, o own) error {
 	if err := h.stream.restore(ctx, epoch, restored); err != nil {
 		return err
 	}
-	if err := h.note(own{o.Holder, replaced}); err != nil {
+	if err := h.note(own{o.Holder, o.Host, replaced}); err != nil {
 		return err
 	}
 	if err := h.mirror.restore(ctx, epoch); err != nil {

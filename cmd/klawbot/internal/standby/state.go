@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"klawbot/engine/health"
 	"klawbot/internal/wait"
@@ -29,6 +30,37 @@ func (h *Host) State() health.Standby {
 	s.Files = h.files
 	if err := errors.Join(h.faults[:]...); err != nil {
 		s.Fault = strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	return s
+}
+
+// behind says how old the replica of the files and of the database is, in seconds.
+func (h *Host) behind() [2]float64 {
+	s, now := h.State(), time.Now()
+	age := func(at time.Time) float64 {
+		if at.IsZero() {
+			return -1
+		}
+		return now.Sub(at).Seconds()
+	}
+	return [2]float64{age(s.Files), age(s.Database)}
+}
+
+// waiting says what a host sees of the one that runs the bot.
+func (l *leases) waiting() health.Standby {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.seen.rec
+	s := health.Standby{Waiting: true, Host: r.Host, Epoch: l.seen.epoch, Complete: r.Ready, Renewed: l.seen.since}
+	at := func(behind float64) time.Time {
+		if behind < 0 || !r.Ready {
+			return time.Time{}
+		}
+		return l.seen.since.Add(-time.Duration(behind * float64(time.Second)))
+	}
+	s.Files, s.Database = at(r.Behind[ofFiles]), at(r.Behind[ofDatabase])
+	if l.fault != nil {
+		s.Fault = strings.ReplaceAll(l.fault.Error(), "\n", "; ")
 	}
 	return s
 }
