@@ -243,6 +243,28 @@ func TestTalkWithTheKeyboard(t *testing.T) {
 	c.until(t, func(all []gateway.Message) bool { return all[len(all)-1].Kind == gateway.KindStop })
 }
 
+// TestTheEndStaysInView: who reads the end still sees it when an answer grows or a phone's
+// keyboard opens; who reads above it is left there.
+func TestTheEndStaysInView(t *testing.T) {
+	c := start(t)
+	c.conversation(t)
+	c.do(t, chromedp.EmulateViewport(390, 760), chromedp.Navigate(c.base+"/chat"), chromedp.WaitVisible(".ask button"))
+	const atEnd = `(s => s.scrollHeight - s.scrollTop - s.clientHeight < 2)(document.getElementById("scroll"))`
+	c.is(t, atEnd)
+	c.do(t, chromedp.EmulateViewport(390, 400))
+	c.is(t, `innerHeight === 400 && `+atEnd)
+	long := strings.Repeat("a line\n\n", 40)
+	if _, err := c.Send(t.Context(), home, gateway.Part{Text: long}); err != nil {
+		t.Fatal(err)
+	}
+	c.is(t, `document.querySelectorAll(".bot").length === 4 && `+atEnd)
+	c.is(t, `(s => { s.scrollTop = 0; s.dispatchEvent(new Event("scroll")); return s.scrollTop === 0; })(document.getElementById("scroll"))`)
+	if _, err := c.Send(t.Context(), home, gateway.Part{Text: long}); err != nil {
+		t.Fatal(err)
+	}
+	c.is(t, `document.querySelectorAll(".bot").length === 5 && document.getElementById("scroll").scrollTop === 0`)
+}
+
 // until waits until the bot got what is wanted.
 func (s *site) until(t *testing.T, ok func([]gateway.Message) bool) {
 	t.Helper()

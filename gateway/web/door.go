@@ -200,6 +200,9 @@ func showSignIn(q *request) error {
 }
 
 func (q *request) closed(tooMany bool) error {
+	if b, err := q.site.browser(q.r, q.desk); err == nil { // it needs no link
+		q.browser = b
+	}
 	if tooMany {
 		return q.sorry(http.StatusTooManyRequests, "in.many")
 	}

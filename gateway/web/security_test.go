@@ -222,6 +222,12 @@ func TestLinkWorksOnce(t *testing.T) {
 		if a.code != http.StatusGone || !strings.Contains(a.body, "This link was used or is too old. → klawbot web") {
 			t.Errorf("a used link answers %d: %s", a.code, a.body)
 		}
+		if strings.Contains(a.body, `class="button"`) {
+			t.Errorf("a button leads nowhere: %s", a.body)
+		}
+	}
+	if a := s.get(t, b, link); a.code != http.StatusGone || !strings.Contains(a.body, "Go to the chat") || !strings.Contains(a.body, `href="/status"`) {
+		t.Errorf("a used link in a browser that is signed in answers %d: %s", a.code, a.body)
 	}
 	if a := s.get(t, b, "/chat"); a.code != http.StatusOK {
 		t.Errorf("the signed-in browser gets %d", a.code)

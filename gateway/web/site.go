@@ -178,8 +178,14 @@ func (q *request) fail(code int, key string) {
 }
 
 func (q *request) sorry(code int, key string) error {
-	return q.showAs(code, control.Shown{Name: "sorry", Title: q.t("error.title"), Body: html.F(`<div class="card narrow"><h1>%s</h1><p>%s</p><p><a class="button" href="/">%s</a></p></div>`,
-		q.t("error.title"), q.t(key), q.t("error.again"))})
+	next := "error.again"
+	switch code {
+	case http.StatusNotFound, http.StatusGone:
+		next = "error.chat"
+	}
+	out := q.browser.ID == 0 && (code == http.StatusGone || code == http.StatusUnauthorized || code == http.StatusTooManyRequests) // nothing here helps
+	return q.showAs(code, control.Shown{Name: "sorry", Title: q.t("error.title"), Body: html.F(`<div class="card narrow"><h1>%s</h1><p>%s</p>%s</div>`,
+		q.t("error.title"), q.t(key), html.If(!out, `<p><a class="button" href="/">%s</a></p>`, q.t(next)))})
 }
 
 // id is a number in the path, 0 when it is none.

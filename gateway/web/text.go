@@ -64,6 +64,7 @@ var commonTexts = texts{
 	"error.title":     {"Not available", "Недоступно"},
 	"error.out":       {"You aren't signed in. → klawbot web", "Вы не вошли. → klawbot web"},
 	"error.again":     {"Try again", "Ещё раз"},
+	"error.chat":      {"Go to the chat", "В чат"},
 	"error.none":      {"There is no such page.", "Такой страницы нет."},
 	"error.long":      {"That is too large.", "Это слишком много."},
 	"error.bad":       {"This form isn't valid. Load the page again.", "Форма неверна. Загрузите страницу заново."},

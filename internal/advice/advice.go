@@ -18,7 +18,7 @@ var command = regexp.MustCompile(`\bklawbot (` + strings.Join(Commands(), "|") +
 func Commands() []string {
 	return []string{
 		"init", "model", "telegram", "run", "chat", "demo", "allowed", "allow", "deny", "doctor", "status", "health", "sessions", "assets", "mcp", "memory",
-		"backup", "restore", "reindex", "export", "import", "tools", "schedule", "skills", "logs", "undo", "policy", "screen", "help",
+		"backup", "restore", "reindex", "export", "import", "tools", "schedule", "skills", "logs", "undo", "policy", "screen", "web", "help",
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/store"
+	"klawbot/gateway/web"
 	"klawbot/gateway/web/control"
 )
 
@@ -21,7 +22,7 @@ func (d *Desk) ListApprovals(ctx context.Context) (all control.Approvals, err er
 	}
 	for _, a := range asked {
 		one := control.Asked{
-			ID: a.ID, Chat: a.Chat, Tool: a.Tool, Arguments: d.mask(a.Arguments), Outcome: a.Outcome, User: a.User, By: a.AnsweredBy,
+			ID: a.ID, Chat: a.Chat, Tool: a.Tool, Arguments: d.mask(a.Arguments), Outcome: a.Outcome, User: here(a.User), By: here(a.AnsweredBy),
 			At: d.in(a.AskedAt), AnsweredAt: d.in(a.AnsweredAt),
 		}
 		if a.Outcome == string(store.ApprovalPending) {
@@ -33,10 +34,19 @@ func (d *Desk) ListApprovals(ctx context.Context) (all control.Approvals, err er
 	grants, err := d.approvals.Grants(ctx)
 	for _, g := range grants {
 		all.Given = append(all.Given, control.Grant{
-			ID: g.ID, Chat: g.Chat, Tool: g.Tool, Arguments: d.mask(g.Arguments), User: g.User, By: g.AddedByUser, Until: d.in(g.ExpiresAt), LastUsed: d.in(g.LastUsed),
+			ID: g.ID, Chat: g.Chat, Tool: g.Tool, Arguments: d.mask(g.Arguments), User: here(g.User), By: here(g.AddedByUser), Until: d.in(g.ExpiresAt), LastUsed: d.in(g.LastUsed),
 		})
 	}
 	return all, err
+}
+
+// here is a user, control.You for the one of this machine. Its id is that of no
+// messenger.
+func here(id int64) int64 {
+	if id == web.User {
+		return control.You
+	}
+	return id
 }
 
 // RemoveGrant takes a grant back.

@@ -63,7 +63,7 @@ type configuration struct{ level string }
 func (c *configuration) Entries() []self.Entry {
 	return []self.Entry{
 		{Key: "agent.language", Value: "en", Settable: true}, {Key: "heartbeat.enabled", Value: "true", Settable: true},
-		{Key: "log.level", Value: c.level, Settable: true}, {Key: "models.providers.main.apiKey", Value: self.Mask(secret)},
+		{Key: "log.level", Value: c.level, Settable: true}, {Key: "context.window", Value: "20", Settable: true}, {Key: "models.providers.main.apiKey", Value: self.Mask(secret)},
 	}
 }
 
@@ -75,6 +75,9 @@ func (c *configuration) Settable(key string) error {
 }
 
 func (c *configuration) Set(key, value string) error {
+	if key == "context.window" {
+		return tools.Refuse(tools.Validation, "context.window must be 1 to 1000, got %s", value)
+	}
 	if err := c.Settable(key); err != nil {
 		return err
 	}
@@ -187,7 +190,7 @@ func (o *office) around() Around {
 		Marks: func(context.Context) []health.Finding {
 			return []health.Finding{
 				health.OK("telegram", "@klaw_bot"), health.Off("sandbox", "tools.sandbox.type", "off"),
-				health.Limited("memory", "klawbot assets pull", "keyword search only"),
+				health.Limited("memory", "klawbot assets pull", "keyword search only"), health.Off("allowed", "klawbot allow ID", "no chats allowed"),
 			}
 		},
 		Log: func() []control.LogLine { return o.log },
@@ -299,7 +302,29 @@ func TestEmptyPagesSaySo(t *testing.T) {
 func TestStatusPageNamesWhatToDo(t *testing.T) {
 	o := open(t)
 	page := o.get("/status")
-	o.shows(page, "Works with limits. To do: 1", "✓", "telegram", "@klaw_bot", "keyword search only", "→ klawbot assets pull", "$0.00 of $1.00")
+	o.shows(page, "Works with limits. To do: 1", "✓", "telegram", "@klaw_bot", "keyword search only", "→ klawbot assets pull", "$0.00 of $1.00",
+		"→ tools.sandbox.type in config.yaml", "→ klawbot allow ID · People")
+	o.speak("ru")
+	o.shows(o.get("/status"), "песочница выключено → tools.sandbox.type в config.yaml", "память только поиск по словам → klawbot assets pull", "разрешённые чаты разрешённых чатов нет")
+}
+
+// TestStatusPageDoesNotGuess: as long as the parts are checked, nobody is told that all of
+// them work.
+func TestStatusPageDoesNotGuess(t *testing.T) {
+	o := open(t)
+	checked := make(chan struct{})
+	o.desk.marks.get = func(context.Context) []health.Finding {
+		<-checked
+		return []health.Finding{health.OK("telegram", "@klaw_bot")}
+	}
+	page := o.get("/status")
+	o.shows(page, "Checking…", "Reload in a moment.")
+	o.hides(page, "Everything works")
+	close(checked)
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(page, "Everything works") && time.Now().Before(end); {
+		page = o.get("/status")
+	}
+	o.shows(page, "Everything works")
 }
 
 func TestPeoplePageDecidesAboutWhoKnocked(t *testing.T) {
@@ -331,6 +356,22 @@ func TestPeoplePageDecidesAboutWhoKnocked(t *testing.T) {
 	o.shows(o.post("/people/allow", "chat", "<b>Ann</b>"), "✗ This isn't a chat ID.")
 }
 
+// TestPeoplePageOffersNothingItCannotDo: without a file that may be written there are no
+// buttons, and a form that comes all the same says why it does nothing.
+func TestPeoplePageOffersNothingItCannotDo(t *testing.T) {
+	o := open(t)
+	o.allowed = []gateway.ChatID{{Channel: "telegram", ID: 11}}
+	refused := func(gateway.ChatID) error { return errors.New("open config.yaml: read-only") }
+	o.desk.Around.Deny = refused
+	o.shows(o.post("/people/deny", "chat", "11"), "✗ config.yaml cannot be written; klawbot deny 11")
+	o.desk.Around.Fixed = func() error { return errors.New("there is no config.yaml yet; klawbot init writes one") }
+	page := o.get("/people")
+	o.shows(page, "telegram_11", "there is no config.yaml yet; klawbot init writes one")
+	o.hides(page, "Chat ID", "Remove")
+	o.speak("ru")
+	o.shows(o.post("/people/deny", "chat", "11"), "✗ config.yaml пока нет; его создаст klawbot init")
+}
+
 func TestSchedulesPageRunsPausesSkipsAndDeletes(t *testing.T) {
 	o := open(t)
 	if _, err := o.desk.Schedules.Add(t.Context(), tools.Call{}, job.New{Name: "bins/week 1", Cron: "0 9 * * 1", Message: "The bins", TZ: "Europe/Berlin"}); err != nil {
@@ -344,6 +385,9 @@ func TestSchedulesPageRunsPausesSkipsAndDeletes(t *testing.T) {
 	}
 	first := o.schedules()[0].Next
 	o.shows(o.post(here+"/skip"), "The next time is skipped.", "skipped by hand")
+	page = o.get("/schedules")
+	o.shows(page, "Skipped: ")
+	o.hides(page, "Last ")
 	if now := o.schedules()[0].Next; !now[0].Equal(first[1]) {
 		t.Errorf("after skip the next times are %v, before %v", now, first)
 	}
@@ -378,6 +422,8 @@ func TestMemoryPageSavesForgetsAndUndoes(t *testing.T) {
 	}
 	page = o.post("/memory/forget", "id", id[1])
 	o.shows(page, "Forgotten. Undo", "No memories yet.")
+	o.shows(o.post("/memory/save", "content", "The boiler is old"), "saved Undo The boiler is old", "forgotten Undo Anna likes green tea")
+	page = o.get("/memory?done=forget&undo=" + regexp.MustCompile(`name="change" value="(\d+)"`).FindStringSubmatch(page)[1])
 	change := regexp.MustCompile(`name="change" value="(\d+)"`).FindStringSubmatch(page)
 	o.shows(o.post("/memory/undo", "change", change[1]), "Undone.", "Anna likes green tea")
 	o.shows(o.post("/memory/undo", "change", change[1]), "✗ It isn't there any more.")
@@ -416,7 +462,8 @@ func TestTalksPageReadsAndFinds(t *testing.T) {
 	o.shows(o.get("/talks"), "Cleo", "telegram_22", "messages: 2")
 	o.shows(o.get(fmt.Sprintf("/talks/%d", id)), "how big is the log?", "The folder holds 12 files.")
 	page := o.get("/talks?q=folder")
-	o.shows(page, "The folder holds 12 files.")
+	o.shows(page, "klawbot: The folder holds 12 files.")
+	o.hides(page, "how big is the log?") // said next to it, but without the word
 	if !strings.Contains(page, fmt.Sprintf(`href="/talks/%d?at=`, id)) {
 		t.Errorf("no link to the message:\n%s", page)
 	}
@@ -459,6 +506,13 @@ func TestSettingsPageChangesSettableKeysOnly(t *testing.T) {
 		t.Errorf("log.level is %q", o.settable.level)
 	}
 	o.shows(o.post("/settings", "key", "models.providers.main.apiKey", "value", "x"), "✗ models.providers.main.apiKey can only be changed by the owner")
+	page := o.post("/settings", "key", "context.window", "value", "<many>")
+	o.shows(page, "How many earlier messages a request contains", "✗ context.window must be 1 to 1000, got <many>")
+	if !strings.Contains(page, `value="&lt;many&gt;" maxlength="4000" autocomplete="off" spellcheck="false" aria-invalid="true"`) {
+		t.Errorf("the refused value is gone:\n%s", page)
+	}
+	o.speak("ru")
+	o.shows(o.post("/settings", "key", "context.window", "value", "0"), "✗ context.window: ожидается от 1 до 1000, а не 0")
 }
 
 func TestApprovalsPageRevokes(t *testing.T) {
@@ -478,6 +532,13 @@ func TestApprovalsPageRevokes(t *testing.T) {
 		id, err = tx.Approvals().AddGrant(store.Grant{Channel: "telegram", Chat: 22, Sender: 22, Tool: "shell", Shown: "du -sh", AddedBy: 11, ExpiresAt: time.Now().Add(time.Hour)})
 		return err
 	})
+	o.write(func(tx *store.Tx) error {
+		_, err := tx.Approvals().AddApproval(store.Approval{
+			Token: "page", Call: "page", Address: gateway.Address{Chat: gateway.ChatID{Channel: "web"}}, Sender: web.User, Tool: "git", State: store.ApprovalDenied, AnsweredBy: web.User,
+		})
+		return err
+	})
+	o.shows(o.get("/approvals"), "you · decided by you")
 	o.shows(o.get("/approvals"), "shell waiting", "rm notes/old.log", "shell denied", "du -sh", "not used yet")
 	remove := fmt.Sprintf("/approvals/%d/remove", id)
 	o.shows(o.post(remove), "Revoked.", "No approvals.")
@@ -501,6 +562,8 @@ func TestToolsPageSaysWhatWouldHappen(t *testing.T) {
 	o.shows(o.post("/tools/check", "tool", "memory_forget", "arguments", `{"key":"a"}`), "denied Tool is in deny list tools.policy")
 	o.shows(o.post("/tools/check", "tool", "memory_search", "arguments", `{"query":"a"}`), "allowed Nothing forbids it tools.policy")
 	o.shows(o.post("/tools/check", "tool", "memory_search", "chat", "nobody"), "denied")
+	o.speak("ru")
+	o.shows(o.post("/tools/check", "tool", "memory_forget", "arguments", `{"key":"a"}`), "запрещено Инструмент в списке запрещённых")
 }
 
 func TestTextsOfTheEngineAreInTheLanguageOfTheBrowser(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// later keeps what takes long to find out. Who asks waits for a moment; if it takes
-// longer, they get what was found before.
+// later keeps what takes long to find out. Who asks waits for a moment, the first time
+// longer; if it takes longer still, they get what was found before.
 type later[T any] struct {
 	get func(context.Context) T
 
@@ -20,8 +20,10 @@ type later[T any] struct {
 const (
 	// fresh is how long something counts as known.
 	fresh = 15 * time.Second
-	// patience is how long a page waits, longest how long is looked.
+	// patience is how long a page waits when something was found before, atFirst when
+	// nothing was; longest is how long is looked.
 	patience = 120 * time.Millisecond
+	atFirst  = 2 * time.Second
 	longest  = 10 * time.Second
 )
 
@@ -35,9 +37,12 @@ func (l *later[T]) now(ctx context.Context) T {
 		l.finding = make(chan struct{})
 		go l.find(l.finding)
 	}
-	finding := l.finding
+	finding, most := l.finding, patience
+	if l.at.IsZero() {
+		most = atFirst
+	}
 	l.mu.Unlock()
-	wait := time.NewTimer(patience)
+	wait := time.NewTimer(most)
 	defer wait.Stop()
 	select {
 	case <-finding:

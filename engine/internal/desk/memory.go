@@ -44,6 +44,9 @@ func (d *Desk) Remembered(ctx context.Context, text string) (r control.Remembere
 			if c.Before != nil {
 				one.Before = d.mask(c.Before.Content)
 			}
+			if m, err := tx.Memories().Memory(c.Saved); one.Saved && err == nil { // else it is gone by now
+				one.After = d.mask(m.Content)
+			}
 			r.Changes = append(r.Changes, one)
 		}
 		if err != nil {

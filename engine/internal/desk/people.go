@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"klawbot/engine/internal/store"
@@ -80,7 +81,24 @@ func (d *Desk) settle(ctx context.Context, chat string, state store.StrangerStat
 	if err != nil {
 		return err
 	}
-	return said(d.Strangers.Settle(ctx, id, state, byPage))
+	err = d.Strangers.Settle(ctx, id, state, byPage)
+	if state == store.StrangerAllowed {
+		err = d.changed(err, "allow", id)
+	}
+	return said(err)
+}
+
+// changed is the error of a change of the allow list, in words: why no change is possible,
+// or which command says more.
+func (d *Desk) changed(err error, verb string, chat gateway.ChatID) error {
+	if err == nil {
+		return nil
+	}
+	if fixed := d.Around.Fixed(); fixed != nil {
+		return control.Say(fixed.Error())
+	}
+	d.Logger.Error("allow list not changed", "chat", chat.String(), "err", err)
+	return control.Say(fmt.Sprintf("config.yaml cannot be written; klawbot %s %d", verb, chat.ID))
 }
 
 // Deny takes a chat off the allow list.
@@ -89,7 +107,8 @@ func (d *Desk) Deny(_ context.Context, chat string) error {
 	if err != nil {
 		return err
 	}
-	if err = d.Around.Deny(id); err == nil {
+	err = d.changed(d.Around.Deny(id), "deny", id)
+	if err == nil {
 		d.Logger.Info("chat denied", "chat", id.String(), "by", byPage)
 	}
 	return err

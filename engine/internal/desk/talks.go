@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
@@ -59,7 +60,7 @@ func (d *Desk) FindSaid(ctx context.Context, text string) (all []control.Found, 
 	err = d.Store.Read(ctx, func(tx *store.Tx) error {
 		all = nil
 		places, err := sessions(tx)
-		for _, h := range hits {
+		for _, h := range withWords(hits, text) {
 			if f, ok := d.hit(tx, places, h); ok {
 				all = append(all, f)
 			}
@@ -69,6 +70,24 @@ func (d *Desk) FindSaid(ctx context.Context, text string) (all []control.Found, 
 	return all, err
 }
 
+// withWords are the hits that have a word of a text, its ending aside; all of them when
+// none has, because the meaning found them. A search also finds what was said next to a word.
+func withWords(hits []recall.Hit, text string) []recall.Hit {
+	words := strings.Fields(strings.ToLower(text))
+	for i, w := range words {
+		runes := []rune(w)
+		words[i] = string(runes[:max(len(runes)-2, min(len(runes), 3))])
+	}
+	with := slices.DeleteFunc(slices.Clone(hits), func(h recall.Hit) bool {
+		said := strings.ToLower(h.Content)
+		return !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, w) })
+	})
+	if len(with) == 0 {
+		return hits
+	}
+	return with
+}
+
 func (d *Desk) hit(tx *store.Tx, places map[store.SessionID]store.Session, h recall.Hit) (f control.Found, ok bool) {
 	var id store.SessionID
 	if _, err := fmt.Sscanf(h.Source, "session %d", &id); err != nil {
@@ -76,7 +95,11 @@ func (d *Desk) hit(tx *store.Tx, places map[store.SessionID]store.Session, h rec
 	}
 	s, ok := places[id]
 	t := d.talk(tx, s)
-	return control.Found{Session: int64(id), Message: h.ID, Chat: t.Chat, Name: t.Name, Text: d.mask(h.Content), At: d.in(h.At)}, ok
+	content := h.Content
+	if said, is := strings.CutPrefix(content, string(llm.RoleAssistant)+": "); is {
+		content = "klawbot: " + said
+	}
+	return control.Found{Session: int64(id), Message: h.ID, Chat: t.Chat, Name: t.Name, Text: d.mask(content), At: d.in(h.At)}, ok
 }
 
 // sessions are all sessions of all chats.

@@ -14,6 +14,9 @@ type Approvals struct {
 	Log     []Asked
 }
 
+// You is the User or By of an approval that was asked for or given on this machine.
+const You = -1
+
 // Asked is a call that needed an approval.
 type Asked struct {
 	ID                             int64
@@ -65,7 +68,7 @@ func (q *Request) asked(a Asked) html.HTML {
 	}
 	return html.F(`<li><p class="head"><code>%s</code> <span class="tag %s">%s</span> %s</p>`, a.Tool, a.Outcome, outcome, q.time(a.At)) +
 		html.If(a.Arguments != "", `<p class="pre args">%s</p>`, a.Arguments) +
-		html.F(`<p class="meta">%s · %s%s</p></li>`, a.Chat, q.t("approvals.user", a.User), html.If(a.By != 0, " · %s", q.t("approvals.by", a.By)))
+		html.F(`<p class="meta">%s · %s%s</p></li>`, a.Chat, userText(q, "approvals.user", a.User), html.If(a.By != 0, " · %s", userText(q, "approvals.by", a.By)))
 }
 
 func (q *Request) grant(g Grant) html.HTML {
@@ -76,5 +79,13 @@ func (q *Request) grant(g Grant) html.HTML {
 	return html.F(`<li><div class="line"><p class="head"><code>%s</code> %s</p>
 <form method="post" action="/approvals/%s/remove"><button class="danger">%s</button></form></div>
 <p class="pre args">%s</p><p class="meta">%s · %s · %s</p></li>`,
-		g.Tool, q.t("approvals.until", q.when(g.Until)), g.ID, q.t("approvals.remove"), g.Arguments, g.Chat, q.t("approvals.user", g.User), used)
+		g.Tool, q.t("approvals.until", q.when(g.Until)), g.ID, q.t("approvals.remove"), g.Arguments, g.Chat, userText(q, "approvals.user", g.User), used)
+}
+
+// userText names who asked, or who decided.
+func userText(q *Request, key string, id int64) string {
+	if id == You {
+		return q.t(key + "you")
+	}
+	return q.t(key, id)
 }

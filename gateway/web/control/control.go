@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"klawbot/gateway/web/html"
+	"klawbot/internal/advice"
 )
 
 // Desk is what the pages beside the chat read and do. The times of what it returns
@@ -61,10 +62,19 @@ func say(language, key string, args ...any) string {
 	if language == "ru" {
 		text = Texts[key][1]
 	}
+	text = advised(text)
 	if len(args) == 0 {
 		return text
 	}
 	return fmt.Sprintf(text, args...)
+}
+
+// advised is a text whose commands are named as the program was started.
+func advised(text string) string {
+	if strings.Contains(text, "klawbot ") {
+		return advice.Text(text)
+	}
+	return text
 }
 
 // Page answers requests.

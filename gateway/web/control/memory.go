@@ -47,10 +47,11 @@ type Fact struct {
 type MemoryChange struct {
 	ID int64
 	At time.Time
-	// Saved says that a memory was stored, Before is the one that went.
-	Saved  bool
-	Before string
-	Undone bool
+	// Saved says that a memory was stored: After, unless it is gone. Before is the one
+	// that went.
+	Saved         bool
+	Before, After string
+	Undone        bool
 }
 
 // MemoryDesk reads and changes what the bot remembers.
@@ -170,7 +171,7 @@ func (q *Request) coreMemory(all Remembered) html.HTML {
 <label for="corekey">%s</label><input id="corekey" name="key" required maxlength="60" autocomplete="off">
 <label for="value">%s</label><input id="value" name="value" required maxlength="16000"><button class="main">%s</button></form></details>
 <form method="post" action="/memory/undo"><input type="hidden" name="change" value="core"><button>%s</button></form>`,
-		q.t("memory.corehint"), html.If(all.CoreFault != "", `<p class="fault">%s</p>`, all.CoreFault), parts, q.t("memory.addcore"),
+		q.t("memory.corehint"), html.If(all.CoreFault != "", `<p class="fault">%s</p>`, q.words(all.CoreFault)), parts, q.t("memory.addcore"),
 		q.t("memory.section"), q.t("core.user"), q.t("core.agent"), q.t("memory.name"), q.t("memory.value"), q.t("save"), q.t("memory.undocore")))
 }
 
@@ -194,6 +195,6 @@ func (q *Request) changes(all []MemoryChange) html.HTML {
 		if !c.Undone {
 			undo = q.undo(c.ID)
 		}
-		return html.F(`<li><div class="line"><p class="head">%s %s</p>%s</div>%s</li>`, q.time(c.At), q.t(what), undo, html.If(c.Before != "", `<p class="meta clip">%s</p>`, c.Before))
+		return html.F(`<li><div class="line"><p class="head">%s %s</p>%s</div>%s</li>`, q.time(c.At), q.t(what), undo, html.If(c.Before != "", `<p class="meta clip"><del>%s</del></p>`, c.Before)+html.If(c.After != "", `<p class="meta clip">%s</p>`, c.After))
 	})))
 }

@@ -69,7 +69,7 @@ func (q *Request) entry(m Model, fixed bool) html.HTML {
 	return html.F(`<li><div class="line"><div><p class="head"><span class="mark %s">%s<span class="unseen"> %s</span></span> <strong>%s</strong>%s</p>
 <p class="meta">%s · %s (%s) · %s%s</p>%s</div>%s</div></li>`, cmp.Or(m.State, "off"), sign(m.State), state, m.Entry, tags,
 		m.Name, m.Provider, m.Type, q.t("models.window", number(m.Window)), html.If(!m.Priced, " · %s", q.t("models.unpriced")),
-		html.If(m.Fault != "", `<p class="fault">%s</p>`, m.Fault),
+		html.If(m.Fault != "", `<p class="fault">%s</p>`, q.words(m.Fault)),
 		html.If(!m.Default && !fixed, `<form method="post" action="/models/default"><input type="hidden" name="entry" value="%s"><button>%s</button></form>`, m.Entry, q.t("models.choose")))
 }
 

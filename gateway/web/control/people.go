@@ -44,13 +44,13 @@ var peoplePage = control{
 	pattern: "/people", name: "people",
 	show: func(q *Request, _ *filled) (html.HTML, error) {
 		p, err := q.Desk.People(q.HTTP.Context())
-		knocked := q.list(len(p.Knocked), "people.nobody", html.Each(p.Knocked, q.knocked))
+		knocked := q.list(len(p.Knocked), "people.nobody", html.Each(p.Knocked, func(k Person) html.HTML { return q.knocked(k, p.Fixed != "") }))
 		if len(p.Knocked) > 0 {
 			knocked = html.F(`<p class="meta">%s</p>`, q.t("people.silent")) + knocked
 		}
-		body := q.card("people.knocked", knocked) + q.card("people.allowed", q.list(len(p.Allowed), "people.none", html.Each(p.Allowed, q.allowed))+
-			html.If(p.Fixed != "", `<p class="fault">%s</p>`, p.Fixed)+
-			html.F(`<form class="one" method="post" action="/people/allow"><label for="chat">%s</label><span><input id="chat" name="chat" required maxlength="40" placeholder="123456" autocomplete="off"><button class="main">%s</button></span></form>`,
+		body := q.card("people.knocked", knocked) + q.card("people.allowed", q.list(len(p.Allowed), "people.none", html.Each(p.Allowed, func(a Person) html.HTML { return q.allowed(a, p.Fixed != "") }))+
+			html.If(p.Fixed != "", `<p class="meta">%s</p>`, q.words(p.Fixed))+
+			html.If(p.Fixed == "", `<form class="one" method="post" action="/people/allow"><label for="chat">%s</label><span><input id="chat" name="chat" required maxlength="40" placeholder="123456" autocomplete="off"><button class="main">%s</button></span></form>`,
 				q.t("people.add"), q.t("people.allow")))
 		if len(p.Ignored) > 0 {
 			body += q.card("people.ignored", html.F(`<ul class="rows">%s</ul>`, html.Each(p.Ignored, func(p Person) html.HTML {
@@ -79,12 +79,12 @@ func (q *Request) person(p Person, about string, acts html.HTML) html.HTML {
 		html.If(p.Owner, ` <span class="tag">%s</span>`, q.t("people.owner")), html.If(p.ID < 0, ` <span class="tag">%s</span>`, q.t("people.group")), about, acts)
 }
 
-func (q *Request) knocked(p Person) html.HTML {
+func (q *Request) knocked(p Person, fixed bool) html.HTML {
 	return q.person(p, p.Chat+" · "+q.t("people.times", p.Times)+" · "+q.t("people.last", q.when(p.LastAt)),
-		html.F(`<div class="acts">%s%s</div>`, q.chatForm("allow", p.Chat, "main"), q.chatForm("ignore", p.Chat, "")))
+		html.F(`<div class="acts">%s%s</div>`, html.If(!fixed, "%s", q.chatForm("allow", p.Chat, "main")), q.chatForm("ignore", p.Chat, "")))
 }
 
-func (q *Request) allowed(p Person) html.HTML {
+func (q *Request) allowed(p Person, fixed bool) html.HTML {
 	about, ask := q.t("people.never"), q.t("people.denyask")
 	if !p.LastAt.IsZero() {
 		about = q.t("people.last", q.when(p.LastAt))
@@ -95,7 +95,7 @@ func (q *Request) allowed(p Person) html.HTML {
 	if p.Owner {
 		ask = q.t("people.denyowner")
 	}
-	return q.person(p, about, q.confirm("people.deny", ask, "/people/deny", "/people", html.F(`<input type="hidden" name="chat" value="%s">`, p.Chat)))
+	return q.person(p, about, html.If(!fixed, "%s", q.confirm("people.deny", ask, "/people/deny", "/people", html.F(`<input type="hidden" name="chat" value="%s">`, p.Chat))))
 }
 
 // chatForm is a button that does something about a chat.

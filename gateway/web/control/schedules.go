@@ -93,6 +93,14 @@ func (q *Request) times(all []time.Time, between html.HTML) (text html.HTML) {
 	return text
 }
 
+// last is the latest run, or the next one if that was skipped by hand.
+func last(q *Request, s Schedule) html.HTML {
+	if s.Last.After(time.Now()) {
+		return html.F(`<p class="meta">%s</p>`, q.t("schedules.skipped", q.when(s.Last)))
+	}
+	return html.If(!s.Last.IsZero(), `<p class="meta">%s <span class="tag %s">%s</span> · %s</p>`, q.t("schedules.last", q.when(s.Last)), s.LastState, q.t("run."+s.LastState), usd(s.CostUSD))
+}
+
 // planned is a schedule in the list.
 func (q *Request) planned(s Schedule) html.HTML {
 	next := html.F("%s", q.t("schedules.nonext"))
@@ -102,7 +110,7 @@ func (q *Request) planned(s Schedule) html.HTML {
 	return html.F(`<li class="card"><p class="head"><a href="/schedules/%s"><strong>%s</strong></a> <span class="tag %s">%s</span></p><p>%s%s</p>%s<p class="meta">%s</p>%s%s</li>`,
 		s.Name, s.Name, s.State, q.t("job."+s.State), s.When, html.If(s.To != "", ` <span class="meta">→ %s</span>`, s.To),
 		html.If(s.Message != "", `<p class="meta clip">%s</p>`, s.Message), next,
-		html.If(!s.Last.IsZero(), `<p class="meta">%s <span class="tag %s">%s</span> · %s</p>`, q.t("schedules.last", q.when(s.Last)), s.LastState, q.t("run."+s.LastState), usd(s.CostUSD)), q.jobActs(s))
+		last(q, s), q.jobActs(s))
 }
 
 func (q *Request) schedule(s Schedule) html.HTML {
@@ -119,7 +127,7 @@ func (q *Request) schedule(s Schedule) html.HTML {
 <dt>%s</dt><dd class="pre">%s</dd>
 <dt>%s</dt><dd>%s</dd>%s
 <dt>%s</dt><dd>%s</dd></dl>%s%s</section>`,
-		q.t("schedules.when"), s.When, s.State, q.t("job."+s.State), s.Note, q.t("schedules.next"), next, q.t("schedules.task"), s.Message,
+		q.t("schedules.when"), s.When, s.State, q.t("job."+s.State), q.words(s.Note), q.t("schedules.next"), next, q.t("schedules.task"), s.Message,
 		q.t("schedules.to"), to, html.If(s.Model != "", `<dt>%s</dt><dd>%s</dd>`, q.t("schedules.model"), s.Model),
 		q.t("schedules.cost"), usd(s.CostUSD), html.If(s.Fixed, `<p class="meta">%s</p>`, q.t("schedules.fixed")), q.jobActs(s))
 }
@@ -146,6 +154,6 @@ func (q *Request) jobActs(s Schedule) html.HTML {
 
 func (q *Request) run(r Run) html.HTML {
 	return html.F(`<li><p class="head">%s <span class="tag %s">%s</span>%s</p><p class="meta">%s%s · %s%s</p>%s</li>`, q.time(r.At), r.State, q.t("run."+r.State),
-		html.If(r.Cause != "" && r.Cause != "due", ` <span class="tag">%s</span>`, r.Cause), html.If(r.Took > 0, "%s · ", took(q.Language, r.Took)),
-		q.t("schedules.tokens", number(r.Tokens)), usd(r.CostUSD), html.If(r.Delivered != "", " · → %s %s", r.Delivered, r.Delivery), long(r.Text, ""))
+		html.If(r.Cause != "" && r.Cause != "due", ` <span class="tag">%s</span>`, q.words(r.Cause)), html.If(r.Took > 0, "%s · ", took(q.Language, r.Took)),
+		q.t("schedules.tokens", number(r.Tokens)), usd(r.CostUSD), html.If(r.Delivered != "", " · → %s %s", r.Delivered, q.words(r.Delivery)), long(q.words(r.Text), ""))
 }

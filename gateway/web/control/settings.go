@@ -24,11 +24,11 @@ type SettingsDesk interface {
 
 var settingsPage = control{
 	pattern: "/settings", name: "settings",
-	show: func(q *Request, _ *filled) (html.HTML, error) {
+	show: func(q *Request, f *filled) (html.HTML, error) {
 		all, err := q.Desk.ListSettings(q.HTTP.Context())
 		v := sections(all)
 		body := html.F(`<p class="meta">%s</p>`, q.t("settings.hint")) + html.Each(v.Settable, func(p settingsPart) html.HTML {
-			return html.F(`<section class="card"><h2>%s</h2><ul class="rows settings">%s</ul></section>`, p.Name, html.Each(p.All, q.setting))
+			return html.F(`<section class="card"><h2>%s</h2><ul class="rows settings">%s</ul></section>`, p.Name, html.Each(p.All, func(s Setting) html.HTML { return q.setting(s, f) }))
 		})
 		rest := html.Each(v.Rest, func(p settingsPart) html.HTML {
 			return html.F(`<details class="long"><summary><code>%s</code> <small>%s</small></summary><dl>%s</dl></details>`, p.Name, len(p.All), html.Each(p.All, keyAndValue))
@@ -78,15 +78,24 @@ func (s Setting) Choices() []string {
 	return nil
 }
 
-// setting is a form for a key.
-func (q *Request) setting(s Setting) html.HTML {
-	field := html.F(`<input name="value" value="%s" maxlength="4000" autocomplete="off" spellcheck="false">`, s.Value)
-	if choices := s.Choices(); choices != nil {
+// setting is a form for a key. A value that was refused is still in it, with the reason.
+func (q *Request) setting(s Setting, f *filled) html.HTML {
+	var about, fault html.HTML
+	if key := "set." + s.Key; known(key) {
+		about = html.F(`<small>%s</small>`, q.t(key))
+	}
+	value, choices := s.Value, s.Choices()
+	if f.Fault != "" && f.Form.Get("key") == s.Key {
+		value, fault = f.Form.Get("value"), html.F(`<p class="fault">%s</p>`, f.Fault)
+	}
+	field := html.F(`<input name="value" value="%s" maxlength="4000" autocomplete="off" spellcheck="false"%s>`, value, html.If(fault != "", ` aria-invalid="true" autofocus`))
+	if choices != nil {
 		field = html.F(`<select name="value">%s</select>`, html.Each(choices, func(c string) html.HTML {
 			return html.F(`<option%s>%s</option>`, html.If(c == s.Value, " selected"), c)
 		}))
 	}
-	return html.F(`<li><form method="post" action="/settings"><input type="hidden" name="key" value="%s"><label><code>%s</code>%s</label><button>%s</button></form></li>`, s.Key, s.Key, field, q.t("save"))
+	return html.F(`<li><form method="post" action="/settings"><input type="hidden" name="key" value="%s"><label><code>%s</code> %s%s</label><button>%s</button></form>%s</li>`,
+		s.Key, s.Key, about, field, q.t("save"), fault)
 }
 
 func keyAndValue(s Setting) html.HTML {

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"regexp"
 	"time"
 
 	"klawbot/gateway/web/html"
@@ -69,11 +70,14 @@ var statusPage = control{
 func (q *Request) sum(o Overview) html.HTML {
 	w := worst(o.Marks)
 	text := q.t("status.well")
-	if w.State != "ok" {
+	switch w.State {
+	case "":
+		text = q.t("status.checking")
+	case "limited", "broken":
 		text = q.t("status."+w.State, w.Todo)
 	}
 	return html.F(`<section class="card sum %s"><p class="big"><span class="mark %s" aria-hidden="true">%s</span> %s</p>%s<p class="meta">klawbot %s · %s</p></section>`,
-		w.State, w.State, sign(w.State), text, html.Each(o.Faults, func(f string) html.HTML { return html.F(`<p class="fault">%s</p>`, f) }),
+		w.State, w.State, sign(w.State), text, html.Each(o.Faults, func(f string) html.HTML { return html.F(`<p class="fault">%s</p>`, q.words(f)) }),
 		o.Version, q.t("status.up", took(q.Language, o.Uptime)))
 }
 
@@ -93,14 +97,38 @@ func (q *Request) tiles(o Overview) html.HTML {
 			html.F(`<p class="meta">%s%s</p><p class="meta"><a href="/models">%s</a></p>`, q.t("status.calls", o.Calls, number(o.Tokens)), html.If(o.Unpriced > 0, " · %s", q.t("status.unpriced", o.Unpriced)), model)),
 		tile("status.queues", html.F("%s <small>%s</small> · %s <small>%s</small>", o.Inbox, q.t("status.in"), o.Outbox, q.t("status.out")),
 			html.F(`<p class="meta">%s%s</p>`, q.t("status.running", o.Running), html.If(o.Inbox > 0 && !o.Waiting.IsZero(), " · %s", q.t("status.oldest", q.when(o.Waiting))))),
-		tile("status.backup", html.F("%s", backup), html.If(o.BackupFault != "", `<p class="fault">%s</p>`, o.BackupFault)+
+		tile("status.backup", html.F("%s", backup), html.If(o.BackupFault != "", `<p class="fault">%s</p>`, q.words(o.BackupFault))+
 			html.F(`<p class="meta">%s</p>`, q.t("status.database", o.Database, Size(o.DatabaseBytes)))),
 		tile("status.people", html.F("%s <small>%s</small>", o.Knocked, q.t("status.knocked")), html.F(`<p class="meta"><a href="/people">%s</a></p>`, q.t("status.look"))))
 }
 
 func (q *Request) mark(m Mark) html.HTML {
 	return html.F(`<li><p class="head"><span class="mark %s">%s<span class="unseen"> %s</span></span> <strong>%s</strong></p><p class="text">%s</p>%s</li>`,
-		m.State, sign(m.State), q.t("mark."+m.State), m.Name, m.Text, html.If(m.Fix != "", `<p class="fix">→ %s</p>`, m.Fix))
+		m.State, sign(m.State), q.t("mark."+m.State), part(q, m.Name), q.words(m.Text), html.If(m.Fix != "", `<p class="fix">→ %s</p>`, fix(q, m)))
+}
+
+// part is the name of a part; the name of a channel or a server is the same in all languages.
+func part(q *Request, name string) string {
+	if known("part." + name) {
+		return q.t("part." + name)
+	}
+	return name
+}
+
+// aKey is a key of the configuration without anything around it.
+var aKey = regexp.MustCompile(`^[a-z]+(\.[A-Za-z]+)+$`)
+
+// placeOf are the pages where a part can be seen to.
+var placeOf = map[string]string{"allowed": "people", "config": "settings", "model": "models"}
+
+// fix is the next step for a part: a command, what to change and where, and the page for it.
+func fix(q *Request, m Mark) html.HTML {
+	text := q.words(m.Fix)
+	if aKey.MatchString(m.Fix) {
+		text = q.words(m.Fix + " in config.yaml")
+	}
+	page := placeOf[m.Name]
+	return html.F("%s%s", text, html.If(page != "", ` · <a href="/%s">%s</a>`, page, q.t(page+".title")))
 }
 
 // summary is how many parts need a look, and how bad the worst is.
@@ -109,9 +137,12 @@ type summary struct {
 	Todo  int
 }
 
-// worst sums up marks. A part that is off needs nothing.
+// worst sums up marks, none while they are checked. A part that is off needs nothing.
 func worst(marks []Mark) summary {
-	s := summary{State: "ok"}
+	s := summary{}
+	if len(marks) > 0 {
+		s.State = "ok"
+	}
 	for _, m := range marks {
 		if m.State == "limited" || m.State == "broken" {
 			s.Todo++

@@ -1,255 +1,88 @@
 package control
 
+import (
+	_ "embed" // the texts
+	"strings"
+	"sync"
+)
+
+//go:embed texts.txt
+var textsFile string
+
 // Texts are the texts of the pages by key, in English and Russian.
-var Texts = map[string][2]string{
-	"keep":             {"Keep", "Оставить"},
-	"save":             {"Save", "Сохранить"},
-	"search.label":     {"Search", "Поиск"},
-	"search.go":        {"Find", "Найти"},
-	"time.today":       {"today %s", "сегодня %s"},
-	"time.tomorrow":    {"tomorrow %s", "завтра %s"},
-	"time.yesterday":   {"yesterday %s", "вчера %s"},
-	"time.ms":          {"%d ms", "%d мс"},
-	"time.s":           {"%d s", "%d с"},
-	"time.min":         {"%d min", "%d мин"},
-	"time.h":           {"%d h", "%d ч"},
-	"time.d":           {"%d days", "%d дн."},
-	"mark.ok":          {"works", "работает"},
-	"mark.off":         {"off", "выключено"},
-	"mark.limited":     {"works with limits", "работает с ограничениями"},
-	"mark.broken":      {"broken", "не работает"},
-	"refused.name":     {"A fact needs a name of 1 to 60 characters.", "Факту нужно имя длиной от 1 до 60 знаков."},
-	"refused.telegram": {"Only Telegram has a list of allowed chats.", "Список разрешённых чатов есть только у Telegram."},
-	"refused.chat":     {"This isn't a chat ID. Use a number, e.g. 123456.", "Это не ID чата. Укажите число, например 123456."},
-	"refused.file":     {"There is no config.yaml to change.", "Нет файла config.yaml, который можно изменить."},
-	"refused.undo":     {"There is nothing to undo.", "Отменять нечего."},
-	"verdict.norule":   {"No rule is against it.", "Ни одно правило этого не запрещает."},
-	"error.gone":       {"It isn't there any more.", "Этого уже нет."},
-	"done.allow":       {"Allowed.", "Разрешено."},
-	"done.deny":        {"Removed from the allow list.", "Убрано из списка разрешённых."},
-	"done.ignore":      {"Ignored. You won't be asked again.", "Больше не спрошу."},
-	"done.unignore":    {"You'll be asked when they write again.", "Спрошу, когда напишут снова."},
-	"done.run":         {"It runs now.", "Запущено."},
-	"done.pause":       {"Paused.", "Приостановлено."},
-	"done.resume":      {"Resumed.", "Снова включено."},
-	"done.skip":        {"The next time is skipped.", "Следующий раз пропущен."},
-	"done.delete":      {"Deleted.", "Удалено."},
-	"done.save":        {"Saved.", "Сохранено."},
-	"done.forget":      {"Forgotten.", "Забыто."},
-	"done.undo":        {"Undone.", "Отменено."},
-	"done.core":        {"Core memory changed.", "Основная память изменена."},
-	"done.remove":      {"Revoked. klawbot asks again.", "Отозвано. Теперь снова спрошу."},
-	"done.default":     {"Default model changed.", "Основная модель изменена."},
-	"done.setting":     {"Saved to config.yaml and applied.", "Записано в config.yaml и применено."},
-	"status.title":     {"Status", "Состояние"},
-	"status.well":      {"Everything works", "Всё работает"},
-	"status.limited":   {"Works with limits. To do: %d", "Работает с ограничениями. Дел: %d"},
-	"status.broken":    {"Needs attention. To do: %d", "Нужно внимание. Дел: %d"},
-	"status.up":        {"up %s", "работает %s"},
-	"status.today":     {"Today", "Сегодня"},
-	"status.of":        {"of %s", "из %s"},
-	"status.calls":     {"%d model calls, %s tokens", "Вызовов модели: %d, токенов: %s"},
-	"status.unpriced":  {"%d without a price", "без цены: %d"},
-	"status.nomodel":   {"No model", "Нет модели"},
-	"status.queues":    {"Queues", "Очереди"},
-	"status.in":        {"in", "входящих"},
-	"status.out":       {"out", "исходящих"},
-	"status.running":   {"%d answers in progress", "Сейчас готовится ответов: %d"},
-	"status.oldest":    {"oldest %s", "самое старое %s"},
-	"status.backup":    {"Last backup", "Последняя копия"},
-	"status.nobackup":  {"None yet", "Пока нет"},
-	"status.database":  {"Database %s, %s", "База: %s, %s"},
-	"status.people":    {"Unknown senders", "Незнакомцы"},
-	"status.knocked":   {"waiting", "ждут"},
-	"status.look":      {"People", "Люди"},
-	"status.next":      {"Next", "Дальше"},
-	"status.parts":     {"Parts", "Части"},
-	"status.unknown":   {"Checking. Reload in a moment.", "Проверяю. Обновите страницу чуть позже."},
-	"status.muted":     {"klawbot may not write in %s.", "klawbot не может писать в %s."},
+var Texts = func() map[string][2]string {
+	all := map[string][2]string{}
+	for _, row := range rows(textsFile) {
+		all[row[0]] = [2]string{row[1], row[2]}
+	}
+	return all
+}()
 
-	"people.title":   {"People", "Люди"},
-	"people.knocked": {"Unknown senders", "Незнакомцы"},
-	"people.silent":  {"They got no answer. You see names, not messages.", "Они не получили ответа. Видно только имя, не сообщения."},
-	"people.nobody":  {"Nobody has knocked.", "Никто не стучался."},
-	"people.allowed": {"Allowed chats", "Разрешённые чаты"},
-	"people.none":    {"No chats allowed.", "Разрешённых чатов нет."},
-	"people.ignored": {"Ignored", "Без ответа навсегда"},
-	"people.owner":   {"owner", "владелец"},
-	"people.group":   {"group", "группа"},
-	"people.add":     {"Chat ID", "Номер чата"},
-	"people.allow":   {"Allow", "Разрешить"},
-	"people.deny":    {"Remove", "Убрать"},
-	"people.denyask": {"klawbot won't answer this chat any more.", "klawbot больше не ответит этому чату."},
-	"people.denyowner": {"This is an owner. klawbot won't answer here any more, and this chat gets no approval requests.",
-		"Это владелец. klawbot больше не ответит здесь, и запросы разрешений сюда не придут."},
-	"people.ignore":   {"Ignore", "Не отвечать"},
-	"people.unignore": {"Ask again", "Спросить снова"},
-	"people.times":    {"messages: %d", "сообщений: %d"},
-	"people.last":     {"last %s", "последнее %s"},
-	"people.never":    {"never wrote", "ещё не писал"},
+// rows are the lines of a file of texts, split at their bars.
+func rows(file string) (all [][]string) {
+	for line := range strings.Lines(file) {
+		if line = strings.TrimSpace(line); line != "" {
+			all = append(all, strings.Split(line, " | "))
+		}
+	}
+	return all
+}
 
-	"schedules.title":   {"Schedules", "Расписания"},
-	"schedules.none":    {"Nothing planned. /remind tomorrow at 9 call mom", "Ничего не запланировано. /remind завтра в 9 позвонить маме"},
-	"schedules.next":    {"Next", "Дальше"},
-	"schedules.nonext":  {"No next time", "Следующего раза нет"},
-	"schedules.last":    {"Last %s", "Последний раз %s"},
-	"schedules.gone":    {"It was due once and is over.", "Оно было одноразовым и уже выполнено."},
-	"schedules.when":    {"When", "Когда"},
-	"schedules.task":    {"Task", "Задание"},
-	"schedules.to":      {"Result goes to", "Результат"},
-	"schedules.logonly": {"Only the log", "Только в журнал"},
-	"schedules.model":   {"Model", "Модель"},
-	"schedules.cost":    {"Cost", "Стоимость"},
-	"schedules.fixed":   {"From HEARTBEAT.md. Change it there.", "Из HEARTBEAT.md. Меняется там."},
-	"schedules.runs":    {"Runs", "Запуски"},
-	"schedules.noruns":  {"It has not run yet.", "Запусков ещё не было."},
-	"schedules.tokens":  {"%s tokens", "токенов: %s"},
-	"job.on":            {"on", "включено"},
-	"job.paused":        {"paused", "пауза"},
-	"job.done":          {"done", "выполнено"},
-	"job.removed":       {"deleted", "удалено"},
-	"job.run":           {"Run now", "Запустить"},
-	"job.pause":         {"Pause", "Пауза"},
-	"job.resume":        {"Resume", "Включить"},
-	"job.skip":          {"Skip next", "Пропустить раз"},
-	"job.delete":        {"Delete", "Удалить"},
-	"job.deleteask":     {"Delete this schedule?", "Удалить это задание?"},
-	"run.claimed":       {"waiting", "ждёт"},
-	"run.running":       {"running", "идёт"},
-	"run.retry":         {"will retry", "повторится"},
-	"run.done":          {"done", "готово"},
-	"run.silent":        {"nothing to say", "нечего сказать"},
-	"run.failed":        {"failed", "ошибка"},
-	"run.missed":        {"missed", "пропущено"},
-	"run.skipped":       {"skipped", "пропущено вручную"},
-	"run.stopped":       {"stopped", "остановлено"},
-	"run.lost":          {"interrupted", "прервано"},
+//go:embed phrases.txt
+var phrasesFile string
 
-	"memory.title":     {"Memory", "Память"},
-	"memory.facts":     {"Memories", "Воспоминания"},
-	"memory.keywords":  {"Keyword search only. Status says why.", "Только поиск по словам. Причина — на странице «Состояние»."},
-	"memory.hybrid":    {"Hybrid search, with %s.", "Поиск по словам и по смыслу, с %s."},
-	"memory.found":     {"Found for “%s”", "Найдено: «%s»"},
-	"memory.none":      {"No memories yet. Tell klawbot: remember that …", "Пока пусто. Скажите боту: запомни, что …"},
-	"memory.nothing":   {"No relevant memories found.", "Ничего подходящего не найдено."},
-	"memory.all":       {"all chats", "все чаты"},
-	"memory.forget":    {"Forget", "Забыть"},
-	"memory.ask":       {"Forget this?", "Забыть это?"},
-	"memory.undo":      {"Undo", "Отменить"},
-	"memory.add":       {"Add a memory", "Добавить"},
-	"memory.text":      {"Text", "Текст"},
-	"memory.key":       {"Key (optional; replaces the memory with this key)", "Ключ (необязательно; заменит запись с этим ключом)"},
-	"memory.core":      {"Core memory", "Основная память"},
-	"memory.corehint":  {"Every request to a model contains it. Keep it short.", "Она есть в каждом запросе к модели. Пишите кратко."},
-	"memory.nocore":    {"Core memory is empty.", "Основная память пуста."},
-	"memory.drop":      {"Delete", "Удалить"},
-	"memory.addcore":   {"Add a fact", "Добавить факт"},
-	"memory.section":   {"About", "О ком"},
-	"memory.name":      {"Name", "Название"},
-	"memory.value":     {"Value", "Значение"},
-	"memory.undocore":  {"Undo last change", "Отменить последнее изменение"},
-	"memory.changes":   {"Changes", "Изменения"},
-	"memory.nochanges": {"No changes in the last 30 days.", "За последние 30 дней изменений нет."},
-	"memory.saved":     {"saved", "сохранено"},
-	"memory.replaced":  {"replaced", "заменено"},
-	"memory.gone":      {"forgotten", "забыто"},
-	"memory.undone":    {"undone", "отменено"},
-	"memory.notext":    {"The text is empty.", "Текст пуст."},
-	"memory.novalue":   {"The value is empty. Delete the fact instead.", "Значение пусто. Тогда удалите факт."},
-	"core.user":        {"you", "вы"},
-	"core.agent":       {"klawbot", "klawbot"},
-	"core.people":      {"private chat", "личный чат"},
-	"core.chats":       {"chat", "чат"},
-	"by.person":        {"by a user", "от человека"},
-	"by.model":         {"by the model", "от модели"},
-	"by.tool":          {"after untrusted content", "после чужого текста"},
-	"by.import":        {"imported", "из импорта"},
+// phrases are texts of the engine in English, with blanks %s, and in Russian with the same
+// blanks in the same order. The first that fits counts.
+var phrases = sync.OnceValue(func() [][]string { return rows(phrasesFile) })
 
-	"talks.title":    {"Talks", "Беседы"},
-	"talks.none":     {"No conversations yet.", "Бесед пока нет."},
-	"talks.found":    {"Found for “%s”", "Найдено: «%s»"},
-	"talks.nothing":  {"No messages found.", "Сообщений не найдено."},
-	"talks.messages": {"messages: %d", "сообщений: %d"},
-	"talks.since":    {"since %s", "с %s"},
-	"talks.readonly": {"read only", "только чтение"},
-	"talks.older":    {"Older messages", "Более ранние"},
-	"talks.earlier":  {"Earlier conversation", "Предыдущая беседа"},
-	"talks.later":    {"Later conversation", "Следующая беседа"},
-	"talks.break":    {"New conversation", "Новая беседа"},
-	"talks.empty":    {"No messages yet.", "Сообщений пока нет."},
-	"talks.user":     {"User", "Человек"},
-	"role.tool":      {"tool", "инструмент"},
-	"role.system":    {"klawbot", "klawbot"},
+// russian is a text of the engine in Russian, part by part. What it does not know stays
+// English.
+func russian(text string) string {
+	if parts := strings.Split(text, "; "); len(parts) > 1 {
+		return inRussian(parts, "; ")
+	}
+	for _, p := range phrases() {
+		if parts, fits := blanks(p[0], text); fits {
+			return filledIn(p[1], parts)
+		}
+	}
+	if parts := strings.Split(text, ", "); len(parts) > 1 {
+		return inRussian(parts, ", ")
+	}
+	return text
+}
 
-	"approvals.title":     {"Approvals", "Разрешения"},
-	"approvals.waiting":   {"Waiting", "Ждут решения"},
-	"approvals.where":     {"Decide in the chat that shows the buttons.", "Решение принимается в чате, где показаны кнопки."},
-	"approvals.nowaiting": {"Nothing waits for approval.", "Ничего не ждёт разрешения."},
-	"approvals.given":     {"Allowed for an hour", "Разрешено на час"},
-	"approvals.nogiven":   {"No approvals.", "Разрешений нет."},
-	"approvals.log":       {"History", "История"},
-	"approvals.nolog":     {"No approval requests yet.", "Запросов пока не было."},
-	"approvals.remove":    {"Revoke", "Отозвать"},
-	"approvals.until":     {"until %s", "до %s"},
-	"approvals.unused":    {"not used yet", "ещё не использовано"},
-	"approvals.used":      {"last used %s", "использовано %s"},
-	"approvals.user":      {"user %d", "пользователь %d"},
-	"approvals.by":        {"decided by %d", "решил %d"},
-	"outcome.pending":     {"waiting", "ждёт"},
-	"outcome.once":        {"allowed once", "разрешено один раз"},
-	"outcome.hour":        {"allowed for 1 h", "разрешено на 1 ч"},
-	"outcome.granted":     {"allowed before", "разрешено раньше"},
-	"outcome.denied":      {"denied", "отклонено"},
-	"outcome.expired":     {"expired", "истекло"},
-	"outcome.stopped":     {"stopped", "остановлено"},
-	"outcome.answered":    {"answered", "отвечено"},
-	"outcome.cancelled":   {"cancelled", "отменено"},
-	"outcome.unreached":   {"not delivered", "не доставлено"},
+func inRussian(parts []string, mark string) string {
+	for i := range parts {
+		parts[i] = russian(parts[i])
+	}
+	return strings.Join(parts, mark)
+}
 
-	"tools.title":     {"Tools", "Инструменты"},
-	"tools.check":     {"What would happen?", "Что будет?"},
-	"tools.checkhint": {"Checks a call against the policy. Nothing runs.", "Проверяет вызов по правилам. Ничего не запускается."},
-	"tools.tool":      {"Tool", "Инструмент"},
-	"tools.arguments": {"Arguments (JSON)", "Аргументы (JSON)"},
-	"tools.chat":      {"From chat (empty: command line)", "Из чата (пусто: командная строка)"},
-	"tools.ask":       {"Check", "Проверить"},
-	"tools.policy":    {"Policy", "Правила"},
-	"tools.faults":    {"Left out", "Не подключены"},
-	"tools.changes":   {"modifies data", "меняет данные"},
-	"tools.aliases":   {"Also:", "Также:"},
-	"tools.owneronly": {"Only an owner can approve it.", "Разрешить может только владелец."},
-	"tools.onceonly":  {"klawbot asks every time: %s.", "klawbot спросит каждый раз: %s."},
-	"verdict.allow":   {"allowed", "разрешено"},
-	"verdict.ask":     {"needs approval", "нужно разрешение"},
-	"verdict.deny":    {"denied", "запрещено"},
+// blanks are what stands in a text where a pattern has blanks.
+func blanks(pattern, text string) (parts []string, fits bool) {
+	fixed := strings.Split(pattern, "%s")
+	rest, fits := strings.CutPrefix(text, fixed[0])
+	for i := 1; i < len(fixed) && fits; i++ {
+		at := strings.Index(rest, fixed[i])
+		if i == len(fixed)-1 {
+			at = len(rest) - len(fixed[i])
+		}
+		if fits = at > 0 && strings.HasSuffix(rest[:at+len(fixed[i])], fixed[i]); fits {
+			parts, rest = append(parts, rest[:at]), rest[at+len(fixed[i]):]
+		}
+	}
+	return parts, fits && rest == ""
+}
 
-	"models.title":    {"Models", "Модели"},
-	"models.entries":  {"Models", "Модели"},
-	"models.none":     {"No model yet. Set one up: klawbot model", "Модели пока нет. Настройте: klawbot model"},
-	"models.asking":   {"checking", "проверяется"},
-	"models.default":  {"default", "основная"},
-	"models.small":    {"small tasks", "мелкие задачи"},
-	"models.fallback": {"fallback %d", "запасная %d"},
-	"models.choose":   {"Make default", "Сделать основной"},
-	"models.window":   {"window: %s tokens", "окно: %s токенов"},
-	"models.unpriced": {"no prices", "цены не указаны"},
-	"models.cost":     {"Cost by day", "Расход по дням"},
-	"models.budget":   {"Daily budget:", "Бюджет на день:"},
-	"models.day":      {"Day", "День"},
-	"models.calls":    {"Calls", "Вызовы"},
-	"models.tokens":   {"Tokens", "Токены"},
-	"models.usd":      {"Cost", "Цена"},
-	"models.nodays":   {"No model calls in the last 14 days.", "За последние 14 дней вызовов не было."},
-
-	"settings.title":    {"Settings", "Настройки"},
-	"settings.hint":     {"Changes are checked, written to config.yaml and applied at once.", "Изменения проверяются, пишутся в config.yaml и сразу действуют."},
-	"settings.rest":     {"Only in config.yaml", "Только в config.yaml"},
-	"settings.resthint": {"Secrets are masked. Edit these keys in the file.", "Секреты скрыты. Эти ключи меняются в файле."},
-
-	"logs.title":  {"Log", "Журнал"},
-	"logs.none":   {"No log lines at this level.", "Записей этого уровня нет."},
-	"level.all":   {"All", "Все"},
-	"level.info":  {"Info", "Сообщения"},
-	"level.warn":  {"Warnings", "Предупреждения"},
-	"level.error": {"Errors", "Ошибки"},
+// filledIn is a pattern with its blanks filled, each in Russian.
+func filledIn(pattern string, parts []string) string {
+	var b strings.Builder
+	for i, fixed := range strings.Split(pattern, "%s") {
+		if i > 0 {
+			b.WriteString(russian(parts[i-1]))
+		}
+		b.WriteString(fixed)
+	}
+	return b.String()
 }

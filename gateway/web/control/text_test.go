@@ -11,6 +11,9 @@ import (
 var blank = regexp.MustCompile(`%[a-z]`)
 
 func TestTextsAreCompleteInBothLanguages(t *testing.T) {
+	if written := rows(textsFile); len(written) != len(Texts) || slices.ContainsFunc(written, func(r []string) bool { return len(r) != 3 }) {
+		t.Errorf("%d lines make %d texts; each is key | English | Russian", len(written), len(Texts))
+	}
 	for key, both := range Texts {
 		if strings.TrimSpace(both[0]) == "" || strings.TrimSpace(both[1]) == "" {
 			t.Errorf("%s is missing in a language: %q", key, both)
@@ -42,6 +45,44 @@ func TestTimesAndNumbersAreForPeople(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestTextsOfTheEngineInRussian takes texts as the engine and the configuration write them.
+func TestTextsOfTheEngineInRussian(t *testing.T) {
+	for english, want := range map[string]string{
+		"off":                                   "выключено",
+		"@klaw_bot":                             "@klaw_bot",
+		"no network; I keep trying":             "нет сети; пробую снова",
+		"check the connection; klawbot doctor":  "проверьте соединение; klawbot doctor",
+		"telegram_1, telegram_2, and 3 more":    "telegram_1, telegram_2 и ещё 3",
+		"/data cannot be written (read-only)":   "/data: нельзя писать (read-only)",
+		"no: qwen3:8b has no vision":            "нет: qwen3:8b не видит картинок",
+		"office; no PDF: install poppler-utils": "офисные файлы; PDF нет: установите poppler-utils",
+		"keyword search only (no embedding model: the ONNX Runtime library x.so: file does not exist)": "только поиск по словам (нет модели для поиска по смыслу: библиотека ONNX Runtime x.so: файла нет)",
+		"off (no code_execute); commands run as the bot does; order: docker (not here), bwrap":         "выключено (нет code_execute); команды работают с правами бота; порядок: docker (здесь нет), bwrap",
+		`context.compactAt must be a number, got "nine"`:                                               `context.compactAt: ожидается число, а не "nine"`,
+		`context.window must be 1 to 1000, got 0`:                                                      `context.window: ожидается от 1 до 1000, а не 0`,
+		`agent.timezone must be a time zone such as Europe/Berlin or UTC, got "Berln"`:                 `agent.timezone: ожидается часовой пояс, например Europe/Berlin или UTC, а не "Berln"`,
+		`models.default must be one of models.entries (a, b), got "c"`:                                 `models.default: ожидается одно из models.entries (a, b), а не "c"`,
+		"Tool is in deny list": "Инструмент в списке запрещённых", `Tool group "web" is denied`: `Группа инструментов "web" запрещена`,
+		"Command blocked: it deletes everything; no approval allows it": "Команда запрещена: она удаляет всё; её нельзя разрешить",
+		"schedule 'bins' is running already":                            "задание 'bins' уже выполняется",
+		"%s must be %s, got %s":                                         "%s: ожидается %s, а не %s",
+		"something that nobody has translated, or":                      "something that nobody has translated, or",
+		"": "",
+	} {
+		if got := russian(english); got != want {
+			t.Errorf("%q is %q, want %q", english, got, want)
+		}
+	}
+	for _, p := range phrases() {
+		if len(p) != 2 {
+			t.Fatalf("a phrase in %d parts: %q", len(p), p)
+		}
+		if strings.Count(p[0], "%s") != strings.Count(p[1], "%s") || p[0] == "" || p[1] == "" {
+			t.Errorf("the blanks of %q differ", p)
 		}
 	}
 }

@@ -98,7 +98,7 @@ type toolGroup struct {
 }
 
 func (q *Request) toolbox(v toolsView) html.HTML {
-	faults := html.Each(v.Faults, func(f string) html.HTML { return html.F(`<p class="fault">%s</p>`, f) })
+	faults := html.Each(v.Faults, func(f string) html.HTML { return html.F(`<p class="fault">%s</p>`, q.words(f)) })
 	if faults != "" {
 		faults = q.card("tools.faults", faults)
 	}
@@ -112,7 +112,7 @@ func (q *Request) check(v toolsView) html.HTML {
 	var verdict html.HTML
 	if c := v.Checked; c != nil {
 		verdict = html.F(`<p class="notice v-%s" role="status"><strong>%s</strong> %s%s%s%s</p>`, c.Verdict, q.t("verdict."+c.Verdict), q.words(c.Reason), html.If(c.Layer != "", ` <span class="tag">%s</span>`, c.Layer),
-			html.If(c.OwnerOnly, " %s", q.t("tools.owneronly")), html.If(c.OnceOnly != "", " %s", q.t("tools.onceonly", c.OnceOnly)))
+			html.If(c.OwnerOnly, " %s", q.t("tools.owneronly")), html.If(c.OnceOnly != "", " %s", q.t("tools.onceonly", q.words(c.OnceOnly))))
 	}
 	names := html.Each(v.Tools, func(t Tool) html.HTML { return html.F(`<option value="%s">`, t.Name) })
 	return html.F(`<section class="card" id="check"><h2>%s</h2><p class="meta">%s</p>%s

@@ -10,12 +10,16 @@ import (
 // t is a text in the language of the browser.
 func (q *Request) t(key string, args ...any) string { return say(q.Language, key, args...) }
 
-// words is a text of the engine, in the language of the browser if it is a key.
+// words is a text of the engine in the language of the browser: a key of Texts, or one of
+// the phrases.
 func (q *Request) words(text string) string {
-	if known(text) {
+	switch {
+	case known(text):
 		return q.t(text)
+	case q.Language == "ru":
+		text = russian(text)
 	}
-	return text
+	return advised(text)
 }
 
 func (q *Request) when(at time.Time) string { return When(q.Language, at) }

@@ -49,7 +49,15 @@
   const atEnd = () => scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
   if (!form) return; // older messages
   toEnd();
-  scroll.addEventListener('load', e => { if (e.target.tagName === 'IMG' && atEnd()) toEnd(); }, true);
+  // Who reads the end stays there when a picture loads, an answer grows or a phone's keyboard opens.
+  let stuck = true, top = scroll.scrollTop;
+  scroll.addEventListener('scroll', () => {
+    if (atEnd()) stuck = true; else if (scroll.scrollTop < top) stuck = false;
+    top = scroll.scrollTop;
+  });
+  const watch = new ResizeObserver(() => { if (stuck) toEnd(); });
+  watch.observe(scroll);
+  watch.observe(list);
 
   const text = $('text'), live = $('live'), kept = sessionStorage;
   let rev = list.dataset.rev, source = null, retry = 0, lostTimer = 0, paused = false;
@@ -58,7 +66,6 @@
   // Messages stand in the order of their ids.
   const number = el => el.classList.contains('pending') ? Infinity : Number(el.id.slice(1)) || -1;
   function place(m) {
-    const stay = atEnd();
     const old = $('m' + m.id);
     if (m.key) list.querySelectorAll('[data-key]').forEach(el => { if (el !== old && el.dataset.key === m.key) el.remove(); });
     if (!m.html) { if (old) old.remove(); return; }
@@ -74,7 +81,8 @@
     }
     const empty = $('empty');
     if (empty) empty.remove();
-    if (stay || m.said) toEnd();
+    if (m.said) stuck = true;
+    if (stuck) toEnd();
   }
 
   // The stream: a hidden page has none, so that many pages don't use up the connections.
@@ -169,6 +177,7 @@
     el.dataset.key = item.key;
     el.querySelector('.written').textContent = [item.text, ...item.files.map(f => '📎 ' + f.name)].filter(Boolean).join('\n');
     list.append(el);
+    stuck = true;
     toEnd();
   }
   function say(value, files, voice) {
@@ -269,6 +278,7 @@
     const older = page.querySelector('.older a[href^="/chat/before"]');
     const messages = [...page.querySelectorAll('#messages > .message')];
     const row = link.parentElement;
+    stuck = false;
     if (older) row.before(older.parentElement);
     row.replaceWith(...messages);
     messages.forEach(copyable);
