@@ -53,13 +53,7 @@ func leadsOn(w word) bool {
 	return number || isOrdinal(w) || anyOf(w.text, leads+" "+ties+deadlines+" "+everyWords) || w.text != "" && strings.Trim(w.text, "0123456789-") == ""
 }
 
-func isOrdinal(w word) bool {
-	n, _ := readOrdinal([]word{w})
-	return n != 0
-}
-
-// longestEdge bounds the words of looseTime and looseEnd.
-const longestEdge = 9
+func isOrdinal(w word) bool { return ordinalDigits.MatchString(w.text) || ordinalWords[w.text] != 0 }
 
 // looseTime is how many words at the beginning of what follows a time say another one, in
 // words that are not read.
@@ -67,13 +61,11 @@ func looseTime(m moment, rest []word) int {
 	if anyOf(rest[0].text, alone) || joined(rest[0].text) || m.repeat == nil && (anyOf(rest[0].text, rarely) || at(rest, 1) == "раза") {
 		return 1
 	}
-	if n := len(rest); n > 1 && anyOf(rest[0].text, "again only just starting beginning not начиная снова только не") {
-		if n = timeAt(rest[1:]); n > 0 {
-			return n + 1
-		}
+	if anyOf(rest[0].text, "again only just starting beginning not начиная снова только не") && timeAt(rest[1:]) > 0 {
+		return 1 + timeAt(rest[1:])
 	}
 	tied, ranked, nouns, found := false, false, 0, 0
-	for n, w := range rest[:min(len(rest), longestEdge)] {
+	for n, w := range rest[:min(len(rest), longestPhrase/2)] {
 		switch {
 		case isNoun(w.text) || joined(w.text):
 			if nouns++; n > 0 && (tied || weekdayAt(w.text) >= 0 || ranked && nouns > 1) {
@@ -97,7 +89,7 @@ func looseEnd(rest []word) int {
 		return 3
 	}
 	nouns := 0
-	for n := 1; n < min(len(rest), longestEdge); n++ {
+	for n := 1; n < min(len(rest), longestPhrase/2); n++ {
 		w := rest[len(rest)-n]
 		switch {
 		case nouns > 0 && anyOf(w.text, behindText+" "+everyWords), nouns > 1 && isOrdinal(w):

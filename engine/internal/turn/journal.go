@@ -22,7 +22,7 @@ var _ tools.Journal = journal{}
 // none, or whose effect is part of its result, can be repeated and needs no row. The allow
 // list may have changed since the model was asked, or while a person was.
 func (j journal) Started(ctx context.Context, c tools.Call) error {
-	if err := j.t.listed(); err != nil {
+	if err := listed(j.t); err != nil {
 		return err
 	}
 	if !j.t.inDoubt(c) {

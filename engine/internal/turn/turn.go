@@ -381,7 +381,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 	}
 	conv := t.window.Asked
 	for round := 0; ; round++ {
-		if err := t.listed(); err != nil {
+		if err := listed(t); err != nil {
 			return "", err
 		}
 		message, final, err := t.next(ctx, conv, round)
@@ -405,7 +405,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 }
 
 // listed is an error when the allow list lets nobody of the turn in any more.
-func (t *turn) listed() error {
+func listed(t *turn) error {
 	if err := t.Allowed(); err != nil {
 		return fmt.Errorf("%w: %w", errUnlisted, err)
 	}
