@@ -120,6 +120,7 @@ var english = [phraseCount]string{
 	ButtonNotNow:      "Not now",
 	MediaTooBig:       "%s is %s; I can fetch %s at most.",
 	MediaGone:         "Telegram doesn't give me %s; please send it again.",
+	MediaNoRoom:       "The disk is full, so I couldn't save %s. Free some space, then send it again.",
 	MediaTooLong:      "It lasts %s; I listen to %s at most.",
 	MediaNoWords:      "I couldn't make out any words.",
 	MediaNoDecoder:    "I can't play %s; a voice message works.",

@@ -57,6 +57,7 @@ const (
 	ButtonNotNow
 	MediaTooBig
 	MediaGone
+	MediaNoRoom
 	MediaTooLong
 	MediaNoWords
 	MediaNoDecoder

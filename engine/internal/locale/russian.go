@@ -120,6 +120,7 @@ var russian = [phraseCount]string{
 	ButtonNotNow:      "Не сейчас",
 	MediaTooBig:       "%s: %s, а я могу получить не больше %s.",
 	MediaGone:         "Telegram не отдаёт %s, пришлите ещё раз.",
+	MediaNoRoom:       "Диск заполнен, не удалось сохранить %s. Освободите место и пришлите ещё раз.",
 	MediaTooLong:      "Длится %s, а я слушаю не больше %s.",
 	MediaNoWords:      "Не удалось разобрать слова.",
 	MediaNoDecoder:    "Не могу проиграть %s; голосовое подойдёт.",
