@@ -48,7 +48,9 @@ func (b *figures) senses(binary string) {
 		return slices.Min(all) // the rest is what was not collected yet
 	}
 	nothing := func(*rig) []telegramtest.Draft { return nil }
-	words := func(*rig) []telegramtest.Draft { return []telegramtest.Draft{{Text: "one"}, {Text: "two"}, {Text: "three"}} }
+	words := func(*rig) []telegramtest.Draft {
+		return []telegramtest.Draft{{Text: "one"}, {Text: "two"}, {Text: "three"}}
+	}
 	files := func(r *rig) []telegramtest.Draft {
 		add := func(name string, data []byte) string {
 			return r.telegram.AddFile(telegramtest.File{Name: name, Data: data})
