@@ -17,6 +17,15 @@ func TestFilesOfATerminal(t *testing.T) {
 	if err := os.WriteFile(spaced, []byte("milk"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	locked, loop := filepath.Join(dir, "locked.csv"), filepath.Join(dir, "loop")
+	if err := errors.Join(os.WriteFile(locked, nil, 0), os.Symlink(loop, loop)); err != nil {
+		t.Fatal(err)
+	}
+	readable, unreadable := os.Geteuid() == 0, locked+" cannot be read"
+	if readable { // root reads all
+		unreadable = ""
+	}
+	t.Setenv("HOME", dir)
 	escaped := strings.ReplaceAll(spaced, " ", `\ `)
 	for _, tt := range []struct {
 		name, text, words string
@@ -34,6 +43,10 @@ func TestFilesOfATerminal(t *testing.T) {
 		{"another command", "/files " + escaped, "/files " + escaped, false, ""},
 		{"no path", "/file", "", false, fileUsage},
 		{"missing", "/file nothing.pdf", "", false, "there is no file nothing.pdf"},
+		{"unreadable", "/file " + locked, "", readable, unreadable},
+		{"at home", "/file '~/my list.csv'  how many? ", "how many?", true, ""},
+		{"a link to itself", "/file " + loop, "", false, loop + " cannot be read"},
+		{"a quote that stays open", "/file '" + spaced, "list.csv", false, "there is no file '" + filepath.Join(dir, "my")},
 		{"a folder", "/file " + dir, "", false, dir + " is not a file"},
 		{"a folder dropped", dir, dir, false, ""},
 	} {
