@@ -221,6 +221,7 @@ browser: header ## the tool browser and the web page, in a real Chromium (SCREEN
 	  echo "Chromium is missing: install one (Debian: apt-get install chromium) and run make browser again" >&2; exit 1
 	go test -race -tags=$(TAGS),browser -run '^TestBrowser' -count=1 -v ./tools/web/browser
 	go test -tags=$(TAGS),browser -count=1 ./gateway/web ./engine/internal/desk
+	go test -tags=$(TAGS),browser -run '^TestPictureOfTheWebPage$$' -count=1 ./cmd/klawbot
 
 documents: header ## documents of Chromium, LibreOffice and TeX, and a receipt for OCR (needs these programs)
 	go test -tags=$(TAGS),documents -run '^Test(Real|PDF|BadPDFs|Scanned|OCR)' -count=1 -v ./engine/internal/document

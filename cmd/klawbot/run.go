@@ -169,7 +169,7 @@ func (a *app) runBot(ctx context.Context, l *config.Live, f config.Folders, h *s
 		if !a.interactive() {
 			return // a new link would end the one that klawbot web has printed
 		}
-		if link := p.Link(); link != "" {
+		if link, err := p.Link(ctx); link != "" && err == nil { // the log and the table say why not
 			a.printLink(link)
 		}
 	})

@@ -55,8 +55,6 @@ type Config struct {
 	Turn func(context.Context, *Work) Made
 	// Owners are the private chats of the owners of a channel, except beside.
 	Owners func(beside gateway.ChatID) []gateway.Address
-	// Index adds the messages of a transaction to the memory index.
-	Index func(*store.Tx) error
 	// LookEvery is how often the jobs are checked for changes by other processes, 0 for
 	// the default.
 	LookEvery time.Duration

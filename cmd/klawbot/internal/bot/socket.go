@@ -166,11 +166,12 @@ func (p *Bot) handler(e *engine.Engine) http.Handler {
 	}
 	if p.page != nil {
 		mux.HandleFunc("POST /link", func(w http.ResponseWriter, r *http.Request) {
-			if fault := p.page.Health().Fault; fault != "" {
-				http.Error(w, fault, http.StatusConflict)
+			link, err := p.Link(r.Context())
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusConflict)
 				return
 			}
-			_, _ = io.WriteString(w, p.page.Link()) // who asked may be gone
+			_, _ = io.WriteString(w, link) // who asked may be gone
 		})
 	}
 	return mux
@@ -187,19 +188,23 @@ func AskLink(ctx context.Context, dir string) (string, error) {
 	case err == nil && code == http.StatusServiceUnavailable:
 		err = ErrWaiting
 	case err == nil && code == http.StatusConflict:
-		err = fmt.Errorf("the web page is off: %s; free the port, or set channels.web.listen to another one", strings.TrimSpace(string(link)))
+		err = errors.New(strings.TrimSpace(string(link)))
 	case err == nil && code != http.StatusOK:
 		err = ErrNoPage
 	}
 	return string(link), err
 }
 
-// Link is a link that signs a browser in, "" when the web page is off or has no port.
-func (p *Bot) Link() string {
-	if p.page == nil || p.page.Health().Fault != "" {
-		return ""
+// Link is a link that signs a browser in, "" without the web page. The error says why the
+// page is not served.
+func (p *Bot) Link(ctx context.Context) (string, error) {
+	if p.page == nil {
+		return "", nil
 	}
-	return p.page.Link()
+	if err := p.page.Listening(ctx); err != nil {
+		return "", err
+	}
+	return p.page.Link(), nil
 }
 
 // Console talks to the running bot as a terminal, until done is called.
