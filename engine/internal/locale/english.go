@@ -160,6 +160,7 @@ var english = [phraseCount]string{
 	TodayAt:           "today at %s",
 	TomorrowAt:        "tomorrow at %s",
 	DayAt:             "on %s at %s",
+	AnswerFiltered:    "The provider's content filter stopped this answer.",
 	AnswerCut:         "Cut off at the model's token limit. Write \"continue\" for the rest.",
 	LoopStopped:       "Stopped: the model repeated the same call without a new result.",
 	LimitStopped:      "Stopped: this answer reached its limit of %d rounds of tool calls.",

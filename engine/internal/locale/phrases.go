@@ -103,6 +103,7 @@ const (
 	TomorrowAt
 	DayAt
 	AnswerCut
+	AnswerFiltered
 	LoopStopped
 	LimitStopped
 	Internal
