@@ -68,11 +68,8 @@ func (a *app) turnOnWeb(ctx context.Context, l *config.Live) error {
 		return usage.Errorf("the web page is off; set channels.web.enabled: true in config.yaml")
 	}
 	yes, err := terminal.Ask(a.stdin, a.stdout).Confirm(ctx, "The web page is off. Turn it on?")
-	switch {
-	case err != nil:
-		return err
-	case !yes:
-		return errSilent
+	if err != nil || !yes {
+		return cmp.Or(err, errSilent)
 	}
 	return configedit.EnableWeb(l)
 }
