@@ -77,7 +77,7 @@ var allowed = map[string]packageRule{
 	"tools/exec/program":                 {500, nil, "pure: what programs do with their arguments"},
 	"tools/mcp":                          {2125, []string{"internal/clip", "internal/httpclient", "internal/wait", "tools", "tools/mcp/...", "tools/sandbox", "tools/terminal"}, "one family"},
 	"tools/plugin":                       {725, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox", "tools/terminal"}, "one family"},
-	"tools/charset":                      {445, nil, "pure: bytes in, text out; short texts with nothing but signs"},
+	"tools/charset":                      {450, nil, "pure: bytes in, text out; short texts with nothing but signs"},
 	"tools/web":                          {875, []string{"internal/clip", "internal/httpclient", "tools", "tools/charset", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
 	"tools/sandbox":                      {2400, []string{"tools/sandbox/keep", "tools/sandbox/seccomp", "tools/terminal"}, "runs a process, confined; readers of foreign files have a scratch directory and a bound of memory; and 25 to ask a command to end first"},
 	"tools/sandbox/keep":                 {200, nil, "a leaf: restores files"},
