@@ -3,7 +3,9 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -344,6 +346,32 @@ func TestWhitelistIsAskedAgainWhenTheTurnComes(t *testing.T) {
 	})
 	if n := len(h.model.Completions()); n != 2 {
 		t.Errorf("the model was asked %d times, want only before the list changed and for bob", n)
+	}
+}
+
+// TestRemovedChatCallsNoTool: the list changes while the model thinks about a call.
+func TestRemovedChatCallsNoTool(t *testing.T) {
+	h := build(t)
+	asked, release := make(chan struct{}), make(chan struct{})
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		if said(r) == "write" && r.Last().Role != "tool" {
+			close(asked)
+			<-release
+			return modeltest.CallTool("file_write", map[string]any{"path": "late.txt", "content": "x"})
+		}
+		return modeltest.Text("re: " + said(r))
+	})
+	h.start()
+	h.says(alice, "write")
+	<-asked
+	h.list.Store(&[]int64{bob})
+	close(release)
+	h.messenger.wait(10*time.Second, func() bool {
+		in, _ := h.engine.Status(context.Background())
+		return in.Inbox.Waiting == 0
+	})
+	if _, err := os.Stat(filepath.Join(h.workspace(), "late.txt")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a chat that is not listed any more wrote a file: %v", err)
 	}
 }
 

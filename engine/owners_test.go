@@ -581,3 +581,20 @@ func TestRunOfAnOwnerWhoDidNotSpeakAlone(t *testing.T) {
 		})
 	}
 }
+
+// TestRemovedPersonsCallDoesNotRun: the owner removes a chat from the list and then taps
+// the question of its turn.
+func TestRemovedPersonsCallDoesNotRun(t *testing.T) {
+	h, l := ownersPad(t)
+	h.start().says(bob, "launch it")
+	q := h.question(alice)
+	h.list.Store(&[]int64{alice})
+	h.told(h.press(alice, private(alice), q.id, q.part.Buttons[0][0].Data), "")
+	h.messenger.wait(10*time.Second, func() bool {
+		in, _ := h.engine.Status(t.Context())
+		return in.Inbox.Waiting == 0
+	})
+	if n := l.ran.Load(); n != 0 {
+		t.Errorf("the call of a chat that is not listed any more ran %d times", n)
+	}
+}

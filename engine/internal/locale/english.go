@@ -190,6 +190,8 @@ var english = [phraseCount]string{
 	CommandMemory:     "search memory: search TEXT",
 	CommandExport:     "save this conversation as a file",
 	CommandDoctor:     "check the setup",
+	CommandFile:       "send a file: /file PATH [words]",
+	CommandQuit:       "leave this terminal",
 	CommandVoice:      "spoken answers to voice messages: /voice on",
 	CommandSkills:     "list skills",
 	CommandDocs:       "search the manual: /docs WORDS",

@@ -132,6 +132,8 @@ const (
 	CommandMemory
 	CommandExport
 	CommandDoctor
+	CommandFile
+	CommandQuit
 	CommandVoice
 	CommandSkills
 	CommandDocs

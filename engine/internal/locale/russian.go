@@ -190,6 +190,8 @@ var russian = [phraseCount]string{
 	CommandMemory:     "поиск в памяти: search ТЕКСТ",
 	CommandExport:     "сохранить разговор в файл",
 	CommandDoctor:     "проверить настройку",
+	CommandFile:       "отправить файл: /file ПУТЬ [слова]",
+	CommandQuit:       "выйти из чата в терминале",
 	CommandVoice:      "голосовые ответы на голосовые: /voice on",
 	CommandSkills:     "список навыков",
 	CommandDocs:       "найти в руководстве: /docs СЛОВА",

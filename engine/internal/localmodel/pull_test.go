@@ -198,3 +198,27 @@ func TestLookupNamesTheModels(t *testing.T) {
 		}
 	}
 }
+
+// A container has less memory than its machine: a model that fits the machine only is
+// killed there.
+func TestContainerMemory(t *testing.T) {
+	for _, c := range []struct {
+		name, file, text string
+		want             int64
+	}{
+		{"version 2", "memory.max", "268435456\n", 256 << 20},
+		{"version 2 without a limit", "memory.max", "max\n", 0},
+		{"version 1", "memory/memory.limit_in_bytes", "268435456\n", 256 << 20},
+		{"none", "other", "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), c.file)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(c.text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			if got := containerMemory(strings.TrimSuffix(name, c.file)); got != c.want {
+				t.Errorf("%d bytes, want %d", got, c.want)
+			}
+		})
+	}
+}

@@ -261,6 +261,8 @@ func (m moment) onDate(clock time.Duration, now time.Time, zone *time.Location) 
 		day := first.AddDate(0, 0, m.date-1)
 		at := times.Instant(day.Add(clock), m.zoneOr(zone))
 		switch fits := day.Month() == first.Month(); {
+		case !fits && m.month == 0 && m.calendarMonths > 0:
+			return time.Time{}, &UnclearError{Why: DoubtDay, Number: m.date, month: first.Month()}
 		case !fits && m.month != 0 && (m.year != 0 || m.month != 2 || m.date != 29):
 			return time.Time{}, &UnclearError{Why: DoubtDay, Number: m.date, month: time.Month(m.month)}
 		case fits && (m.year != 0 || at.After(now)):

@@ -245,7 +245,7 @@ func readLength(m *moment, words []word, spaced, more bool) int {
 			n, next = tens+float64(ones), 2
 		}
 	}
-	unit := unitWords[strings.TrimRight(at(words, next), "'")]
+	unit := unitWords[strings.TrimSuffix(strings.TrimRight(at(words, next), "'"), "'s")]
 	if unit == 0 || unit == 15*time.Minute {
 		return 0
 	}

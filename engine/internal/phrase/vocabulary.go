@@ -30,7 +30,7 @@ var (
 		time.Second:      "s sec secs second seconds с сек секунду секунды секунд",
 		time.Minute:      "m min mins minute minutes м мин минуту минуты минут минутку минута",
 		15 * time.Minute: "четверть",
-		time.Hour:        "h hr hrs hour hours ч час часа часов часик",
+		time.Hour:        "h hr hrs hour hours ч час часа часов часик часок",
 		day:              "d day days д день дня дней сутки суток",
 		week:             "w wk week weeks неделю недели недель недельку неделя",
 		2 * week:         "fortnight fortnights",
@@ -94,15 +94,24 @@ var (
 // foreign words of days and times are understood in no language; beside a time they are a
 // reason to ask. Names and words that are common in English or Russian are left out.
 const foreign = `
-	heute morgen übermorgen montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag uhr jeden jede jeder täglich woche wöchentlich monat früh abends morgens mittags nachts
-	hoy mañana lunes martes miércoles miercoles jueves viernes sábado cada diario diariamente semana tarde noche mediodía medianoche
-	demain aujourd'hui après-demain lundi mardi mercredi jeudi vendredi samedi dimanche chaque semaine matin soir midi minuit
-	domani oggi dopodomani lunedì lunedi martedì martedi mercoledì mercoledi giovedì giovedi venerdì venerdi sabato domenica ogni settimana mattina sera mezzogiorno mezzanotte
-	amanhã amanha hoje segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo semana noite
-	vandaag overmorgen maandag dinsdag woensdag donderdag vrijdag zaterdag zondag elke iedere
-	jutro dzisiaj dziś pojutrze poniedziałek wtorek środa środę czwartek piątek sobota sobotę niedziela niedzielę codziennie każdy
-	yarın bugün pazartesi salı çarşamba perşembe cuma cumartesi
+	heute morgen übermorgen montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag uhr jeden jede jeder täglich woche wöchentlich monat früh abends morgens mittags nachts tage tagen wochen monate monaten jahren stunden wochenende werktags montags dienstags mittwochs donnerstags freitags samstags sonntags
+	hoy mañana lunes martes miércoles miercoles jueves viernes sábado cada diario diariamente semana tarde noche mediodía medianoche día días dia dias semanas meses años horas
+	demain aujourd'hui après-demain lundi mardi mercredi jeudi vendredi samedi dimanche chaque semaine matin soir midi minuit jours semaines mois heures week-end
+	domani oggi dopodomani lunedì lunedi martedì martedi mercoledì mercoledi giovedì giovedi venerdì venerdi sabato domenica ogni settimana mattina sera giorno giorni settimane mesi mezzogiorno mezzanotte
+	amanhã amanha hoje segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo semana dias semanas meses noite
+	vandaag dagen weken maanden overmorgen maandag dinsdag woensdag donderdag vrijdag zaterdag zondag elke iedere
+	jutro dzisiaj dziś pojutrze poniedziałek wtorek środa środę czwartek piątek sobota sobotę niedziela niedzielę codziennie dni tygodni tygodnie każdy
+	yarın bugün pazartesi salı çarşamba perşembe cuma gün hafta cumartesi
 	понеділок вівторок середу середа четвер п'ятницю п'ятниця суботу неділю неділя щодня щотижня сьогодні післязавтра тижня тиждень ранку вечора ранок вечір кожен кожну`
+
+// foreignMonths are months in other languages, behind a number or "de".
+const foreignMonths = `
+	januar februar märz april mai juni juli august september oktober november dezember
+	janvier février fevrier mars avril juin juillet août aout septembre octobre novembre décembre decembre
+	enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+	gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre janeiro fevereiro março maio junho julho setembro outubro dezembro
+	stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
+	січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня`
 
 // foreignSigns are such words in scripts that have no blanks between words.
 var foreignSigns = []string{"明天", "今天", "后天", "後天", "每天", "周", "星期", "点", "點", "上午", "下午", "晚上", "明日", "今日", "毎日", "毎週", "曜", "時", "午後", "午前", "내일", "오늘", "모레", "매일", "매주", "요일", "오전", "오후", "غدا", "اليوم", "كل", "يوم", "מחר", "היום", "יום", "כל"}
@@ -112,7 +121,7 @@ const lastWord = -1
 
 const (
 	// singleUnits are units that need no number: «через час».
-	singleUnits   = "minute hour day week month year fortnight секунду минуту минутку час часик день сутки неделю недельку месяц год"
+	singleUnits   = "minute hour day week month year fortnight секунду минуту минутку час часик часок день сутки неделю недельку месяц год"
 	hourUnits     = "o'clock oclock hrs часа часов ч" // behind an hour
 	mealWords     = "lunch lunchtime dinner breakfast sunset sunrise dawn dusk обед ужин завтрак обеде рассвете закате"
 	everyWords    = "every each каждый каждую каждое каждые каждая каждого каждой"

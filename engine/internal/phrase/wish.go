@@ -225,19 +225,44 @@ func leftOver(m moment, words, rest []word) error {
 			return &UnclearError{Words: phrase(rest[:2], nil)} // "at 9 - 10", "5 May to 7 May"
 		}
 	}
+	open := !m.isDay && !m.isDate && !m.isSpan
 	if !first && !isJoint(rest[0].text) {
-		if n := leading(m, rest); n > 0 {
+		n := leading(m, rest)
+		if n == 0 && open {
+			n = looseTime(m, rest)
+		}
+		if n == 0 && !m.exact() {
+			n = sameTime(rest)
+		}
+		if n > 0 {
 			return &UnclearError{Words: phrase(rest[:min(n, len(rest))], nil)}
 		}
 	}
 	if first {
 		last := rest[len(rest)-1].text
-		_, ordinal := ordinalWords[last]
-		if ordinal || anyOf(last, "the a of for than between then потом затем далее not but но не а minus plus на за к ко накануне в во "+beforeWords+" "+afterWords+" "+joinWords+" "+everyWords+" "+approximately) {
+		ordinal := isOrdinal(rest[len(rest)-1])
+		_, plural := pluralWeekdays[at(words, len(rest))]
+		_, number := readInt(last, 1, 99)
+		if ordinal || plural && number || weekdayAt(last) >= 0 && m.weekdays != 0 && m.repeat == nil || anyOf(last, "except excluding starting beginning кроме начиная через the a of for than between then потом затем далее not but но не а minus plus на за к ко накануне в во "+beforeWords+" "+afterWords+" "+joinWords+" "+everyWords+" "+approximately) {
 			return &UnclearError{Words: phrase(words[len(rest)-1:], nil)}
 		}
 		if n := connected(rest); n > 0 {
 			return &UnclearError{Words: phrase(rest[:n], nil)}
+		}
+		n := 0
+		if open {
+			n = looseEnd(rest)
+		}
+		for i := max(0, len(rest)-5); i < len(rest) && n == 0 && !m.exact(); i++ {
+			if sameTime(rest[i:]) == len(rest)-i {
+				n = len(rest) - i
+			}
+		}
+		if n == 0 && !m.exact() {
+			n = clockBefore(rest)
+		}
+		if n > 0 {
+			return &UnclearError{Words: phrase(rest[len(rest)-n:], nil)}
 		}
 		return nil
 	}
@@ -250,13 +275,12 @@ func leftOver(m moment, words, rest []word) error {
 // foreignTime are words beside a time that say one in another language: the "morgen" of
 // "Zahnarzt morgen 9:00", the "um 9" of "3.1. um 9 Zahnarzt".
 func foreignTime(m moment, rest []word, first bool) string {
-	beside := rest[:min(3, len(rest))]
-	if first {
-		beside = rest[max(0, len(rest)-3):]
-	}
-	for i, w := range beside {
-		if !m.dated() && m.repeat == nil && (anyOf(w.text, foreign) || slices.ContainsFunc(foreignSigns, func(s string) bool { return strings.Contains(w.text, s) })) {
-			return phrase(beside[i:i+1], nil)
+	for i, w := range rest {
+		if !first && i > 2 && i < len(rest)-2 || first && i < len(rest)-3 || m.dated() || m.repeat != nil {
+			continue // in the middle of the text, or nothing is missing
+		}
+		if i > 0 && (rest[i-1].text == "de" || strings.IndexFunc(rest[i-1].text, unicode.IsDigit) == 0) && anyOf(w.text, foreignMonths) || (anyOf(w.text, foreign) || slices.ContainsFunc(foreignSigns, func(s string) bool { return strings.Contains(w.text, s) })) {
+			return phrase(rest[i:i+1], nil)
 		}
 	}
 	if !first && !m.isClock() {
@@ -354,8 +378,8 @@ func leading(m moment, rest []word) int {
 		return 2
 	}
 	if _, ok := readInt(w, 0, 59); ok && w[0] <= '9' && unitWords[at(rest, 1)] == 0 {
-		if m.isClock() && !m.minutes && len(w) == 2 || !m.exact() && m.dated() && !m.isSpan && number(w) <= 24 {
-			return 1 // "at 9 30 …", "tomorrow 9 …"
+		if m.isClock() && !m.minutes && len(w) == 2 || m.isSpan && m.after%time.Hour == 0 && m.after > 0 && len(w) == 2 && m.anchor == 0 || !m.exact() && m.dated() && !m.isSpan && number(w) <= 24 {
+			return 1 // "at 9 30 …", "in 2h 30 …", "tomorrow 9 …"
 		}
 	}
 	if repeatWords[w] != 0 && len(rest) > 1 && (m.isDay || m.isDate || m.isSpan) {
@@ -553,7 +577,7 @@ func quoted(all []word) {
 	}
 }
 
-var sameSigns = strings.NewReplacer("ё", "е", "’", "'", "−", "-", "–", "-")
+var sameSigns = strings.NewReplacer("ё", "е", "’", "'", "−", "-", "–", "-", "½", ".5", "¼", ".25", "¾", ".75")
 
 // narrow is a sign of wide scripts in its usual width, -1 for a sign without a width.
 func narrow(r rune) rune {
@@ -594,7 +618,7 @@ func restOf(text string, words []word) string {
 	return unquoted(strings.Trim(text[words[0].from:words[len(words)-1].to], ",;:–—- "))
 }
 
-func isAlnum(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+func isAlnum(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // unquoted is a text without the quotes around all of it.
 func unquoted(rest string) string {

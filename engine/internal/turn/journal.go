@@ -19,8 +19,12 @@ type journal struct{ t *turn }
 var _ tools.Journal = journal{}
 
 // Started stores that a call is about to have its effect. A call that has
-// none, or whose effect is part of its result, can be repeated and needs no row.
+// none, or whose effect is part of its result, can be repeated and needs no row. The allow
+// list may have changed since the model was asked, or while a person was.
 func (j journal) Started(ctx context.Context, c tools.Call) error {
+	if err := listed(j.t); err != nil {
+		return err
+	}
 	if !j.t.inDoubt(c) {
 		return nil
 	}

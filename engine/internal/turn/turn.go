@@ -381,8 +381,8 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 	}
 	conv := t.window.Asked
 	for round := 0; ; round++ {
-		if err := t.Allowed(); err != nil {
-			return "", fmt.Errorf("%w: %w", errUnlisted, err)
+		if err := listed(t); err != nil {
+			return "", err
 		}
 		message, final, err := t.next(ctx, conv, round)
 		if err != nil {
@@ -402,6 +402,14 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		t.say(results)
 		conv = append(conv, message, results)
 	}
+}
+
+// listed is an error when the allow list lets nobody of the turn in any more.
+func listed(t *turn) error {
+	if err := t.Allowed(); err != nil {
+		return fmt.Errorf("%w: %w", errUnlisted, err)
+	}
+	return nil
 }
 
 // withoutModel is the answer of a bot that has no model. It keeps the files that came.

@@ -180,6 +180,16 @@ func (p Pattern) Allows(argv []string, piped bool) bool {
 	return !c.MayRun()
 }
 
+// Idle reports a pattern that no command fits, or none that works, such as "" and "[".
+func (p Pattern) Idle() bool {
+	argv := []string{""}
+	for i, t := range p.tokens {
+		argv = append(argv[:i], strings.Join(t, "x"))
+	}
+	open := argv[0] == "[" && !p.rest && argv[len(argv)-1] != "]"
+	return !p.any && (argv[0] == "" || strings.Contains(argv[0], "*") || open || !p.rest && !p.Allows(argv, false))
+}
+
 // free says which arguments of a program that fits the pattern it does not spell.
 func (p Pattern) free(argv []string) (free []bool) {
 	for i := range argv[1:] {

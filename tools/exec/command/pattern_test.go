@@ -44,6 +44,20 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
+// TestIdlePatterns: what an owner mistypes is found by trying it.
+func TestIdlePatterns(t *testing.T) {
+	for pattern, idle := range map[string]bool{
+		"": true, " ": true, "[": true, "[ -f x": true, "git*": true, "env * x": true,
+		"*": false, "ls": false, "ls *": false, "[ *": false, "[ -f x ]": false, "cat *.md": false, "git *": false, "find *": false, "sh -c ls": false,
+		"make *": false, "python3 *": false, "docker *": false, "tail *": false, "curl *": false,
+	} {
+		p, err := command.NewPattern(pattern)
+		if err != nil || p.Idle() != idle {
+			t.Errorf("%q: idle %v, %v", pattern, p.Idle(), err)
+		}
+	}
+}
+
 // TestStarGrantsNoOtherProgram: a * means no command behind a wrapper, no
 // code, and no option that runs, loads or writes something.
 func TestStarGrantsNoOtherProgram(t *testing.T) {

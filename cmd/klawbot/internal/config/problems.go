@@ -11,6 +11,7 @@ import (
 
 	"klawbot/cmd/klawbot/internal/keys"
 	"klawbot/gateway"
+	"klawbot/tools/exec/command"
 	"klawbot/whitelist"
 )
 
@@ -30,6 +31,10 @@ func (l *Loaded) problems(notes []keys.Note) []string {
 	p.heartbeat()
 	p.addresses()
 	p.rules()
+	p.commands()
+	if strings.Contains(l.DataDir, "$") {
+		p.add("dataDir", "%q is taken as written; a variable is ${NAME}, such as ${HOME}", l.DataDir)
+	}
 	if s := l.Tools.Search; s.Backend == "" && s.URL+s.APIKey != "" {
 		p.add("tools.search.backend", "is empty, so tools.search is off; name one of them")
 	}
@@ -146,14 +151,39 @@ func (p *problems) heartbeat() {
 // expression is what regular expressions have and commands and paths have not.
 var expression = regexp.MustCompile(`^\^|\.[*+]|\\[bdsw]`)
 
+// glob is what patterns of file names have, and a command rarely.
+var glob = regexp.MustCompile(`^\*\*?[./]|/\*\*?$`)
+
 // rules are expressions that are compared as words, and so forbid nothing.
 func (p *problems) rules() {
 	for i, r := range p.config.Tools.Rules {
 		for _, text := range r.Forbidden {
-			if !strings.HasPrefix(text, "re:") && expression.MatchString(text) {
-				where := p.origins[fmt.Sprintf("tools.rules.%d", i)]
+			where := p.origins[fmt.Sprintf("tools.rules.%d", i)]
+			if strings.HasPrefix(text, "re:") {
+				continue
+			}
+			if glob.MatchString(text) {
+				p.lines = append(p.lines, fmt.Sprintf("%s: tools.rules: rule %s: %q looks like a pattern of names; write a name or a directory, or re: and a regular expression", where, r.Name, text))
+			}
+			if expression.MatchString(text) {
 				p.lines = append(p.lines, fmt.Sprintf("%s: tools.rules: rule %s: %q looks like a regular expression; write re:%[3]s", where, r.Name, text))
 			}
+		}
+	}
+}
+
+// commands are patterns of tools.exec.allow that allow nothing.
+func (p *problems) commands() {
+	for _, text := range p.config.Tools.Exec.Allow {
+		word := strings.TrimSpace(text)
+		switch pattern, err := command.NewPattern(text); {
+		case text == harmless || err != nil: // an error has stopped the start
+		case strings.EqualFold(word, harmless):
+			p.add("tools.exec.allow", "%q is the program of this name; write %s for the built-in list", text, harmless)
+		case word == "":
+			p.add("tools.exec.allow", "an empty pattern allows nothing; name a command, such as \"git status\"")
+		case pattern.Idle():
+			p.add("tools.exec.allow", "%q allows no command; begin with the name of a program, such as \"git status\" or \"npm run *\"", text)
 		}
 	}
 }

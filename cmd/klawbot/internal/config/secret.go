@@ -100,7 +100,7 @@ func secretFlaw(secret string) string {
 
 // placeholder is what examples have instead of a key. A variable without braces is
 // the same mistake: the shell would replace it, this file does not.
-var placeholder = regexp.MustCompile(`(?i)^(\$[a-z_][a-z0-9_]*|%[a-z_][a-z0-9_]*%|<.*>|\.\.\.|your[-_].*(key|token|secret).*|(sk-)?x{5,})$`)
+var placeholder = regexp.MustCompile(`(?i)^(\$[a-z_][a-z0-9_]*|%[a-z_][a-z0-9_]*%|<.*>|\.\.\.|your[-_].*(key|token|secret).*|(OPENAI|ANTHROPIC|OPENROUTER|GEMINI|GOOGLE|MISTRAL|GROQ|DEEPSEEK|XAI)_API_KEY|(sk-)?x{5,})$`)
 
 // trimServers takes off what stands around the headers of MCP servers, and around the
 // secrets of their programs.

@@ -34,6 +34,7 @@ func TestSecretsAreTrimmedOrRefused(t *testing.T) {
 		"a variable of Windows":      {"%OPENAI_API_KEY%", "", "is a placeholder"},
 		"a placeholder":              {"your-api-key-here", "", "is a placeholder"},
 		"another placeholder":        {"<insert key>", "", "holds a blank"},
+		"the name of a variable":     {"OPENAI_API_KEY", "", "is a placeholder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "key")
