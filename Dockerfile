@@ -44,6 +44,7 @@ COPY --from=build /rootfs/ /
 # open like /tmp (1777), so that `docker run --user` works with any user id; the
 # files in it are still their user's own.
 ENV HOME=/data \
+    container=docker \
     KLAWBOT_HOME=/data \
     ZONEINFO=/usr/share/klawbot/zoneinfo.zip
 WORKDIR /data

@@ -5,9 +5,15 @@
 SHELL := /bin/bash
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
+# make chat builds only when a file or folder is newer than the program: asking Go for
+# that takes seconds on a busy machine.
+ifeq ($(MAKECMDGOALS),chat)
+FRESH := $(shell test -x bin/klawbot && test -z "$$(find . \( -path ./.git -o -path ./bin -o -path ./build -o -path ./dist \) -prune -o -newer bin/klawbot -print -quit)" && echo yes)
+endif
+
 # What a build lacks is said first and in one line. From 1.21 on, Go fetches
 # the release that go.mod asks for by itself.
-ifeq ($(filter help clean docker,$(MAKECMDGOALS)),)
+ifeq ($(filter help clean docker,$(MAKECMDGOALS))$(FRESH),)
 GO_HINT := install Go $(shell sed -n 's/^go //p' go.mod) or newer (https://go.dev/dl) and run make again
 ifeq ($(shell command -v go),)
 $(error Go is missing: $(GO_HINT))
@@ -28,10 +34,12 @@ TAGS := sqlite_fts5
 # name, so a copy of it is put on the include path: no system package, and one
 # path for every clone, because a path inside the clone would rebuild SQLite
 # for each of them. No -mavx: it dies on small machines.
+ifeq ($(FRESH),)
 INCLUDE := $(shell go env GOCACHE 2>/dev/null)/klawbot-include
 export CGO_ENABLED := 1
 export CGO_CFLAGS := -O2 -g -I$(INCLUDE)
 export GOFLAGS := $(shell go env GOFLAGS 2>/dev/null) -tags=$(TAGS)
+endif
 
 LDFLAGS := -s -w -X main.described=$(VERSION)
 
@@ -66,7 +74,8 @@ ASSETS ?= $(CURDIR)/build/assets
 .PHONY: chat build test check test-rest test-long test-race bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults standby-test rehearse mutants races sandbox oracle interop sdk peers browser documents speech assets lint vulncheck libraries docker docker-local release release-test small pictures header clean help
 
 chat: Q := @test -x bin/klawbot || echo 'Building bin/klawbot. The first time takes 1-2 minutes.';
-chat: build ## build klawbot and talk to it here, with no token and no key
+chat: $(if $(FRESH),,build) ## build klawbot and talk to it here, with no token and no key
+	$(if $(FRESH),,@touch bin/klawbot)
 	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --once --patience 3s || true
 	@./bin/klawbot chat || test $$? = 130
 
@@ -212,6 +221,7 @@ browser: header ## the tool browser and the web page, in a real Chromium (SCREEN
 	  echo "Chromium is missing: install one (Debian: apt-get install chromium) and run make browser again" >&2; exit 1
 	go test -race -tags=$(TAGS),browser -run '^TestBrowser' -count=1 -v ./tools/web/browser
 	go test -tags=$(TAGS),browser -count=1 ./gateway/web ./engine/internal/desk
+	go test -tags=$(TAGS),browser -run '^TestPictureOfTheWebPage$$' -count=1 ./cmd/klawbot
 
 documents: header ## documents of Chromium, LibreOffice and TeX, and a receipt for OCR (needs these programs)
 	go test -tags=$(TAGS),documents -run '^Test(Real|PDF|BadPDFs|Scanned|OCR)' -count=1 -v ./engine/internal/document

@@ -18,8 +18,8 @@ import (
 // CommandInfo describes a command for a messenger's menu.
 type CommandInfo = command.Info
 
-// Commands lists the commands that everybody may use.
-func Commands(language string) []CommandInfo { return command.List(language) }
+// Commands lists the commands that everybody may use, or all, which owners may use.
+func Commands(language string, all bool) []CommandInfo { return command.List(language, all) }
 
 // newCommands makes what answers commands.
 func (e *Engine) newCommands(files *workspace.Workspace) *command.Commands {

@@ -306,8 +306,8 @@ func prune(tx *store.Tx) error {
 
 // committed tells those who wait for it what a transaction has changed.
 func (e *Engine) committed(c store.Changes) {
-	for _, a := range c.Out {
-		e.outbox.Notify(a)
+	for _, o := range c.Out {
+		e.outbox.Added(o)
 	}
 	if c.Messages {
 		e.memory.Said()

@@ -38,7 +38,6 @@ func (e *Engine) plan(models *model.Client, files *workspace.Workspace) {
 	e.plans.runs = run.New(run.Config{
 		Store: e.store, Life: e.life, Gateway: e.gateway, Settings: e.settings, LookEvery: e.config.LookEvery, Log: e.log,
 		Turn: e.makeRun, Owners: e.chats.owners,
-		Index: func(tx *store.Tx) error { return e.memory.Index(tx) },
 	})
 	e.plans.schedules = schedule.New(schedule.Config{
 		Open:    func() (*store.Store, error) { return e.store, nil },

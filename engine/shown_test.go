@@ -125,6 +125,53 @@ func TestShownToolsOnlyGrow(t *testing.T) {
 	}
 }
 
+// TestFoundToolsKeepTheBeginning: at Anthropic, what a request begins with stays the same
+// when tool_search finds a tool.
+func TestFoundToolsKeepTheBeginning(t *testing.T) {
+	h := build(t)
+	h.tools = append(h.tools, foreignTool("stars", "zodiac", "Tells the sign of the zodiac for a birthday."), foreignTool("stars", "moon_phase", "Tells the phase of the moon."))
+	h.settings.Models.Entries["main"] = settings.Model{
+		Provider: "anthropic", Type: "anthropic", BaseURL: h.model.URL, APIKey: "model-key", Name: "claude-x", ContextBudget: 32_000, Compat: map[string]any{"deferTools": true},
+	}
+	h.model.Push(
+		modeltest.CallTool("tool_search", map[string]any{"query": "sign of the zodiac"}),
+		modeltest.CallTool("mcp_stars_zodiac", map[string]any{}),
+		modeltest.Text("You are a Leo."),
+		modeltest.Text("Well."),
+	)
+	h.start().says(alice, "what is my sign")
+	h.shows(alice, "You are a Leo.")
+	h.says(alice, "thanks")
+	h.shows(alice, "You are a Leo.", "Well.")
+	var first string
+	for n, r := range h.model.Completions() {
+		var sent struct {
+			System json.RawMessage
+			Tools  []struct {
+				Name     string
+				Deferred bool `json:"defer_loading"`
+			}
+		}
+		if err := json.Unmarshal(r.Body, &sent); err != nil {
+			t.Fatal(err)
+		}
+		begins, deferred := string(sent.System), 0
+		for _, tool := range sent.Tools {
+			if tool.Deferred {
+				deferred++
+			} else {
+				begins += " " + tool.Name
+			}
+		}
+		if n == 0 {
+			first = begins
+		}
+		if begins != first || (deferred == 1) != (n > 0) {
+			t.Errorf("request %d defers %d tools and begins with %s, want %s", n, deferred, begins, first)
+		}
+	}
+}
+
 func TestHiddenToolsCanBeCalledByName(t *testing.T) {
 	h := build(t)
 	h.tools = append(h.tools, foreignTool("stars", "zodiac", "Tells the sign of the zodiac."))

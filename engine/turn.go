@@ -187,11 +187,9 @@ func (e *Engine) endTurn(ctx context.Context, r turn.Result, ids []store.InboxID
 			return err
 		}
 		if r.Aloud {
-			if err := outbox.AddSpoken(tx, r.Row, e.config.Redact.Text(r.Text)); err != nil {
-				return err
-			}
+			return outbox.AddSpoken(tx, r.Row, e.config.Redact.Text(r.Text))
 		}
-		return e.memory.Index(tx)
+		return nil
 	})
 	if err != nil {
 		e.log.Error("turn not stored", "chat", r.Row.Address.String(), "turn", r.Row.ID, "err", err)

@@ -108,7 +108,7 @@ func (s Scope) Decide(spec Spec, arguments json.RawMessage) Decision {
 	if spec.RequiresApproval && (alters || !spec.Changes) && s.autonomy != Full {
 		return Decision{Verdict: Ask, Layer: layerAutonomy, Reason: "Tool requires approval"}
 	}
-	return Decision{Verdict: Allow, Layer: layerEveryone, Reason: "Nothing forbids it"}
+	return Decision{Verdict: Allow, Layer: "default", Reason: "no rule is against it"}
 }
 
 // tooComplex is the decision about a call that cannot be checked: it needs approval.

@@ -14,7 +14,6 @@ import (
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/engine/health"
-	"klawbot/internal/advice"
 	"klawbot/whitelist"
 )
 
@@ -94,15 +93,17 @@ func printKnocked(out io.Writer, list []health.Stranger, c *config.Config) error
 	return w.Flush()
 }
 
-// remark says what may surprise the owner who removes ids from the list.
-func remark(w io.Writer, t config.Telegram, removed []int64) {
+// remark says what became of the ids that were removed, and what may surprise.
+func remark(a *app, t config.Telegram, removed []int64) {
 	for _, id := range removed {
 		name := whitelist.FormatID("telegram", id)
 		switch {
 		case !slices.Contains(t.AllowedChatIDs, id):
-			fmt.Fprintf(w, "%s was not on the list\n", name)
+			fmt.Fprintf(a.stderr, "%s was not on the list\n", name)
 		case slices.Contains(t.OwnerIDs, id):
-			fmt.Fprint(w, advice.Text(fmt.Sprintf("%s is an owner (channels.telegram.ownerIds), but is no longer allowed. Add it again: klawbot allow %d\n", name, id)))
+			fmt.Fprintln(a.stderr, a.advice(fmt.Sprintf("%s is an owner (channels.telegram.ownerIds), but is no longer allowed. Add it again: klawbot allow %d", name, id)))
+		default:
+			fmt.Fprintln(a.stdout, a.advice(fmt.Sprintf("Not allowed: %s. Undo: klawbot allow %d", name, id)))
 		}
 	}
 }
@@ -124,9 +125,12 @@ func editAllowed(a *app, add, remove []string) error {
 	if err != nil {
 		return err
 	}
-	remark(a.stderr, before.Channels.Telegram, removed)
-	list := slices.DeleteFunc(slices.Concat(before.Channels.Telegram.AllowedChatIDs, added), func(id int64) bool {
-		return slices.Contains(removed, id)
-	})
+	remark(a, before.Channels.Telegram, removed)
+	for _, id := range added {
+		fmt.Fprintln(a.stdout, a.advice(fmt.Sprintf("Allowed: %s. Undo: klawbot deny %d", whitelist.FormatID("telegram", id), id)))
+	}
+	fmt.Fprintln(a.stdout, "\nAllowed chats:")
+	list := slices.Concat(before.Channels.Telegram.AllowedChatIDs, added)
+	list = slices.DeleteFunc(list, func(id int64) bool { return slices.Contains(removed, id) })
 	return a.printAllowed(config.Unique(list))
 }

@@ -131,7 +131,7 @@ func (b *bubble) start() {
 	b.t.Helper()
 	log := slog.New(slog.NewTextHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var menu []telegram.Command
-	for _, c := range engine.Commands("en") {
+	for _, c := range engine.Commands("en", false) {
 		menu = append(menu, telegram.Command(c))
 	}
 	ch, err := telegram.New(telegram.Config{

@@ -113,11 +113,10 @@ func attach(ctx context.Context, a *app, f config.Folders, banner, message strin
 	case message != "":
 		err = terminal.Say(ctx, client, message, a.stdout, a.stderr)
 	case a.interactive():
-		fmt.Fprintln(a.stdout, a.advice(banner))
 		if bot.Offline(filepath.Join(f.Data, "assets")) {
-			fmt.Fprintln(a.stdout, "Offline: search goes by words until the 43 MB model is here.")
+			banner += "\nOffline: search goes by words until the 43 MB model is here."
 		}
-		fmt.Fprintln(a.stdout, terminal.Fold(a.stdout, "/help lists commands · Tab completes · Ctrl-D ends"))
+		fmt.Fprintln(a.stdout, terminal.Fold(a.stdout, a.advice(banner)+"\n/help lists commands · Tab completes · Ctrl-D ends", 0))
 		err = a.converse(ctx, client, f)
 	default:
 		err = terminal.Recite(ctx, client, a.stdin, a.stdout)
@@ -139,12 +138,12 @@ func (a *app) converse(ctx context.Context, bot *console.Client, f config.Folder
 		return terminal.Converse(ctx, bot, a.stdin, a.stdout)
 	}
 	var commands []string
-	for _, c := range engine.Commands("en") {
+	for _, c := range engine.Commands("en", true) {
 		commands = append(commands, "/"+c.Name)
 	}
 	return tty.Converse(ctx, tty.Config{
 		Bot: bot, In: in, Out: out, Environ: a.environ, History: filepath.Join(f.Data, "chat_history"),
-		Commands: append(commands, "/quit"), Names: func(words []string) []string { return names(ctx, a, words) }, Redact: a.redact.Text,
+		Commands: append(commands, "/file", "/quit"), Names: func(words []string) []string { return names(ctx, a, words) }, Redact: a.redact.Text,
 	})
 }
 

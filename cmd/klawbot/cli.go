@@ -110,7 +110,7 @@ func (a *app) complain(err error) {
 	if errors.Is(err, context.Canceled) {
 		text = "interrupted"
 	}
-	fmt.Fprintln(a.stderr, "klawbot: "+terminal.Visible(a.redact.Text(a.advice(text))))
+	fmt.Fprintln(a.stderr, terminal.Fold(a.stderr, "klawbot: "+terminal.Visible(a.redact.Text(a.advice(text))), 2))
 }
 
 // inOneLine is a text in one line, such as that of errors that were joined.

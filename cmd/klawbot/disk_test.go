@@ -191,6 +191,33 @@ func checkIntegrity(t *testing.T, data string) {
 	}
 }
 
+// TestFullDiskForAFile: the disk has room for messages and none for the file that comes.
+// The person reads that, and the same file is read when there is room.
+func TestFullDiskForAFile(t *testing.T) {
+	const chat = 11
+	r := newRig(t, "off", chat)
+	data := r.onTmpfs("24m")
+	disk := filler{t, filepath.Join(data, "filler")}
+	r.model.Respond(func(q modeltest.Request) modeltest.Reply {
+		return modeltest.Text(fmt.Sprint("read: ", strings.Contains(q.LastUser(), "line 1 of many")))
+	})
+	b := r.start("")
+	r.wait(b, "it polls", func(v telegramtest.State) bool { return v.Polling() })
+	disk.fill(3 << 20)
+	list := r.telegram.AddFile(telegramtest.File{Name: "long.txt", Data: bytes.Repeat([]byte("line 1 of many\n"), 400_000)})
+	for _, want := range []string{"The disk is full, so I couldn't save long.txt. Free some space, then send it again.", "read: true"} {
+		r.telegram.User(chat).Post(telegramtest.Draft{Document: list})
+		r.wait(b, want, func(v telegramtest.State) bool { return strings.Contains(v.Transcript(chat), want) })
+		disk.free()
+	}
+	if left, err := filepath.Glob(filepath.Join(data, "media", ".klawbot-*")); err != nil || len(left) > 0 {
+		t.Errorf("what could not be kept left %v, %v", left, err)
+	}
+	if code := b.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
 // TestFullDiskAtStart holds that the start fails with one line.
 func TestFullDiskAtStart(t *testing.T) {
 	r := newRig(t, "edit", 11)

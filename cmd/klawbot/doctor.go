@@ -56,10 +56,11 @@ func printFindings(w io.Writer, all []health.Finding, healthy, asJSON bool) erro
 		}{healthy, all})
 	}
 	for _, f := range all {
-		fmt.Fprintf(w, "%s %-10s %s\n", f.Mark(), f.Name, terminal.Visible(f.Text))
+		text := fmt.Sprintf("%s %-10s %s", f.Mark(), f.Name, terminal.Visible(f.Text))
 		if f.Fix != "" {
-			fmt.Fprintf(w, "  %-10s → %s\n", "", f.Fix)
+			text += fmt.Sprintf("\n  %-10s → %s", "", f.Fix)
 		}
+		fmt.Fprintln(w, terminal.Fold(w, text, 13))
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ func (t *tail) show(ctx context.Context, w io.Writer, zone *time.Location, o log
 		for _, l := range lines {
 			text := l.raw
 			if !o.json {
-				text = l.text(zone)
+				text = terminal.Fold(w, l.text(zone), 4)
 			}
 			if _, err := fmt.Fprintln(w, text); err != nil {
 				return err

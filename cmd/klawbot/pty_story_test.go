@@ -7,10 +7,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"klawbot/internal/modeltest"
 )
@@ -24,6 +27,8 @@ import (
 //	Ctrl-C                                                      TestTerminalInterrupts
 //	Ctrl-D, /quit, /exit                                        TestTerminalChatEnds
 //	Ctrl-Z                                                      TestTerminalStops
+//	y, a, n; what was typed ahead answers nothing               TestTerminalApproves
+//	signals restore the terminal                                TestTerminalIsRestored
 //	dumb, no terminal                                           TestDumbTerminalGetsPlainLines, chat.txtar
 
 // sees waits until a person sees a text.
@@ -243,13 +248,16 @@ func (c *ptyChat) fails() {
 	c.misses("thinking…")
 }
 
+// reminded is a reminder with the time at which it was due.
+var reminded = regexp.MustCompile(`(?m)^⏰ \d\d:\d\d tea$`)
+
 // notice: a reminder stands above the line that is typed, which stays.
 func (c *ptyChat) notices() {
 	c.t.Helper()
 	c.types("/remind in 1 second tea\r")
 	c.sees("tea")
 	c.types("half a line")
-	c.sees("⏰ tea")
+	c.awaits("the reminder with its time", func(all string) bool { return reminded.MatchString(all) })
 	c.awaits("the line below the notice", func(all string) bool { return strings.HasSuffix(all, "> half a line") })
 	c.types("\x15") // Ctrl-U
 	c.misses("half a line")
@@ -280,9 +288,9 @@ func TestTerminalKeys(t *testing.T) {
 		c.misses("thinking…")
 	}
 	c.types("\x1b[200~" + strings.Repeat("line\n", 30) + "\x1b[201~")
-	c.sees("[31 lines]")
+	c.sees("[30 lines]")
 	c.types("\x15\x0c") // cleared: the line, then the screen
-	c.misses("[31 lines]")
+	c.misses("[30 lines]")
 	c.types("\x04")
 	if code := c.ends(); code != 0 {
 		t.Errorf("exit code %d", code)
@@ -302,6 +310,40 @@ func TestTerminalCompletes(t *testing.T) {
 		c.sees(want)
 		c.types("\x15")
 		c.awaits("an empty line", atPrompt)
+	}
+}
+
+// TestTerminalHelps: the commands of the terminal itself are listed, and those of the owner
+// who sits at it are completed.
+func TestTerminalHelps(t *testing.T) {
+	c := newPtyChat(t, 80)
+	c.types("/help\r")
+	c.sees("/file — send a file")
+	c.sees("/quit — leave this terminal")
+	c.types("/no\t")
+	c.sees("> /note")
+	c.types("\x15/file nothing.pdf\r")
+	c.sees("✗ no file nothing.pdf in ")
+	c.types("\x04")
+	if code := c.ends(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestCommandsFoldLines: what commands print is broken between words.
+func TestCommandsFoldLines(t *testing.T) {
+	home := []string{"TERM=xterm-256color", "KLAWBOT_HOME=" + t.TempDir()}
+	s := onTerminalOf(t, 40, home, "chat", "-m", "/note "+strings.Repeat("milk and bread ", 30))
+	s.ends()
+	for _, args := range [][]string{{"doctor"}, {"logs"}} {
+		s := onTerminalOf(t, 40, home, args...)
+		s.ends()
+		s.until("\n")
+		for row := range strings.SplitSeq(s.shows(), "\n") {
+			if row = strings.TrimRight(row, "\r"); len([]rune(row)) > 40 && strings.Contains(strings.TrimSpace(row), " ") {
+				t.Errorf("%s prints %q", args[0], row)
+			}
+		}
 	}
 }
 
@@ -327,6 +369,90 @@ func TestTerminalStops(t *testing.T) {
 	c.types("\x04")
 	if code := c.ends(); code != 0 {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestTerminalApproves answers approval requests: a allows the same call for an hour, n
+// denies another. What was sent before the request answers nothing.
+func TestTerminalApproves(t *testing.T) {
+	c := newPtyChat(t, 80)
+	file := func(name string) string { return filepath.Join(c.home, "workspace", name) }
+	there := func(name string) bool {
+		_, err := os.Stat(file(name))
+		return err == nil
+	}
+	write := func(name string) {
+		if err := os.WriteFile(file(name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked := make(chan struct{})
+	calls := func(command string) {
+		c.model.Respond(func(r modeltest.Request) modeltest.Reply {
+			<-asked
+			if r.Messages[len(r.Messages)-1].Role == "tool" {
+				return modeltest.Text("It is done.")
+			}
+			return modeltest.CallTool("shell", map[string]any{"command": command})
+		})
+	}
+	calls("rm old.log")
+	write("old.log")
+	c.types("delete the log\r")
+	c.sees("thinking…")
+	c.types("y\r") // ahead of the request
+	c.sees("> y")
+	close(asked)
+	c.sees("y = once")
+	if !there("old.log") {
+		t.Error("a line that was sent before the request has approved it")
+	}
+	c.types("a\r")
+	c.sees("It is done.")
+	if there("old.log") {
+		t.Error("the file is there")
+	}
+	requests := func() int { return strings.Count(c.view(), "y = once") }
+	c.misses("thinking…")
+	before := requests()
+	write("old.log")
+	c.types("again\r")
+	c.awaits("the call to run", func(string) bool { return !there("old.log") })
+	c.misses("thinking…")
+	if n := requests(); n != before {
+		t.Errorf("the same call asked again:\n%s", c.view())
+	}
+	calls("rm new.log")
+	write("new.log")
+	c.types("the new one, too\r")
+	c.awaits("another request", func(string) bool { return requests() > before })
+	c.types("n\r")
+	c.sees("Denied")
+	if !there("new.log") {
+		t.Error("a denied call has run")
+	}
+}
+
+// TestTerminalIsRestored ends the chat with a signal: the terminal shows what is typed
+// again.
+func TestTerminalIsRestored(t *testing.T) {
+	c := newPtyChat(t, 80)
+	echoes := func() bool {
+		state, err := unix.IoctlGetTermios(int(c.pty.Fd()), unix.TCGETS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state.Lflag&unix.ECHO != 0
+	}
+	if echoes() {
+		t.Error("the editor is not at work")
+	}
+	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	c.ends()
+	if !echoes() {
+		t.Error("the terminal does not show what is typed")
 	}
 }
 

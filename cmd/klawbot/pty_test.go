@@ -137,7 +137,7 @@ func TestTerminalChat(t *testing.T) {
 	if n := strings.Count(s.shows(), "The clock says:"); n > 2 { // once while it grows
 		t.Errorf("the answer is shown %d times:\n%s", n, s.shows())
 	}
-	s.types("/he\t")
+	s.types("/hel\t")
 	s.until("/help")
 	s.types("\r")
 	s.until("/remind")
@@ -150,7 +150,7 @@ func TestTerminalChat(t *testing.T) {
 }
 
 func TestTerminalChatEnds(t *testing.T) {
-	for name, keys := range map[string]string{"Ctrl-D": "\x04", "quit": "/quit\r"} {
+	for name, keys := range map[string]string{"Ctrl-D": "\x04", "/quit": "/quit\r", "/exit": "/exit\r"} {
 		t.Run(name, func(t *testing.T) {
 			s := onTerminal(t, []string{"TERM=xterm-256color", "NO_COLOR=1"}, "demo")
 			s.awaits("the prompt", atPrompt)

@@ -28,7 +28,7 @@ func TestRemindersOfTheManual(t *testing.T) {
 			b.settings.Models.Default = ""
 			seat := newSeat(t, b)
 			seat.say("/remind in one minute look at the oven")
-			seat.wait("⏰ look at the oven\n")
+			seat.wait("⏰ 00:01 look at the oven\n")
 			seat.say("/schedule")
 			seat.wait("No scheduled tasks")
 			checkBlock(t, "terminal", strings.TrimSuffix(seat.String(), terminal.Prompt))

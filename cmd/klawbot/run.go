@@ -164,12 +164,12 @@ func (a *app) runBot(ctx context.Context, l *config.Live, f config.Folders, h *s
 	return p.Run(ctx, func(rows []health.Finding) {
 		fmt.Fprintln(a.stdout, "klawbot "+version)
 		for _, r := range rows {
-			fmt.Fprintln(a.stdout, "  "+terminal.Visible(a.redact.Text(a.advice(r.Line()))))
+			fmt.Fprintln(a.stdout, terminal.Fold(a.stdout, "  "+terminal.Visible(a.redact.Text(a.advice(r.Line()))), 15))
 		}
 		if !a.interactive() {
 			return // a new link would end the one that klawbot web has printed
 		}
-		if link := p.Link(); link != "" {
+		if link, err := p.Link(ctx); link != "" && err == nil { // the log and the table say why not
 			a.printLink(link)
 		}
 	})

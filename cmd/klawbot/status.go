@@ -109,7 +109,7 @@ func (a *app) printStatus(r bot.Report) error {
 	if r.Standby != nil {
 		lines = append(lines, "standby: "+terminal.Visible(r.Standby.Text(time.Now())))
 	}
-	_, err := fmt.Fprintln(a.stdout, a.redact.Text(a.advice(strings.Join(lines, "\n"))))
+	_, err := fmt.Fprintln(a.stdout, terminal.Fold(a.stdout, a.redact.Text(a.advice(strings.Join(lines, "\n"))), 2))
 	return err
 }
 
@@ -136,7 +136,7 @@ func diskText(d health.Disk) string {
 	var parts []string
 	for _, p := range d.Parts {
 		if p.Bytes > 0 {
-			parts = append(parts, fmt.Sprintf("%s %.1f MB", p.Part, float64(p.Bytes)/1e6))
+			parts = append(parts, p.Part+" "+terminal.Megabytes(p.Bytes))
 		}
 	}
 	return fmt.Sprintf("%s; %.1f GB free", strings.Join(parts, ", "), float64(d.Free)/1e9)

@@ -87,8 +87,19 @@ func webAlone(ctx context.Context, a *app, l *config.Live, f config.Folders) err
 	if err != nil {
 		return err
 	}
-	return p.Serve(ctx, func(ctx context.Context, _ *engine.Engine) {
-		a.printLink(p.Link())
-		<-ctx.Done()
+	serving, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	err = p.Serve(serving, func(running context.Context, _ *engine.Engine) {
+		link, err := p.Link(running)
+		if err != nil {
+			end(err) // a bot without its page is not what was asked for
+			return
+		}
+		a.printLink(link)
+		<-running.Done()
 	})
+	if ctx.Err() != nil { // it was interrupted
+		return err
+	}
+	return errors.Join(context.Cause(serving), err)
 }

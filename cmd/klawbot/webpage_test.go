@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -218,6 +219,37 @@ func TestBotCannotOpenItsOwnPage(t *testing.T) {
 			}
 		}
 	})
+	if code := b.stop(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
+	}
+}
+
+// TestNoLinkToAnotherProgram: where the address is taken, nobody is sent there with a link.
+func TestNoLinkToAnotherProgram(t *testing.T) {
+	t.Parallel() // it mostly waits
+	r := newRig(t, "edit", 11)
+	p := r.withPage()
+	other, err := net.Listen("tcp", p.at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	web := func() (code int, out string) {
+		var said bytes.Buffer
+		code = newApp(nil, strings.NewReader(""), &said, &said).execute(t.Context(), []string{"--config", r.config, "web"})
+		return code, said.String()
+	}
+	want := "the web page isn't served: " + p.at + " is taken by another program; choose another channels.web.listen"
+	if code, out := web(); code != exitFailed || !strings.Contains(out, want) || strings.Contains(out, "/in/") {
+		t.Errorf("alone: exit code %d, %s", code, out)
+	}
+	b := r.start("")
+	for !p.hasSocket() {
+		continue
+	}
+	if code, out := web(); code != exitFailed || !strings.Contains(out, want) || strings.Contains(out, "/in/") {
+		t.Errorf("beside a bot: exit code %d, %s", code, out)
+	}
 	if code := b.stop(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
 	}

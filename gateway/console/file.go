@@ -91,11 +91,13 @@ func fileAt(path string) (*attachedFile, error) {
 	info, err := os.Stat(full)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no file %s", path)
+		return nil, fmt.Errorf("no file %s in %s; /file sends a file of this machine", filepath.Base(full), filepath.Dir(full))
 	case err != nil:
-		return nil, fmt.Errorf("%s cannot be read", path)
+		return nil, fmt.Errorf("can't read %s; check its permissions", full)
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a directory; name one file", full)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a file", path)
+		return nil, fmt.Errorf("%s is not a file", full)
 	}
 	return &attachedFile{full, info.Size()}, nil
 }

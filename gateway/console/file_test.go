@@ -17,6 +17,10 @@ func TestFilesOfATerminal(t *testing.T) {
 	if err := os.WriteFile(spaced, []byte("milk"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	escaped := strings.ReplaceAll(spaced, " ", `\ `)
 	for _, tt := range []struct {
 		name, text, words string
@@ -33,8 +37,8 @@ func TestFilesOfATerminal(t *testing.T) {
 		{"a command", "/help", "/help", false, ""},
 		{"another command", "/files " + escaped, "/files " + escaped, false, ""},
 		{"no path", "/file", "", false, fileUsage},
-		{"missing", "/file nothing.pdf", "", false, "there is no file nothing.pdf"},
-		{"a folder", "/file " + dir, "", false, dir + " is not a file"},
+		{"missing", "/file nothing.pdf", "", false, "no file nothing.pdf in " + here + "; /file sends a file of this machine"},
+		{"a folder", "/file " + dir, "", false, dir + " is a directory; name one file"},
 		{"a folder dropped", dir, dir, false, ""},
 	} {
 		words, file, err := withFile(tt.text)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -274,6 +275,36 @@ func TestCookie(t *testing.T) {
 	a := s.post(t, browser(t), "/in", "code", link[strings.LastIndex(link, "/")+1:])
 	if c := a.header.Get("Set-Cookie"); !strings.Contains(c, "HttpOnly") || !strings.Contains(c, "SameSite=Strict") || !strings.Contains(c, "Path=/") {
 		t.Errorf("the cookie is %q", c)
+	}
+}
+
+// Page on another port gets the cookie: browsers share cookies between ports. A page there
+// cannot act with it, and an address of its own, which Linux has, keeps it.
+func TestAnotherPortCannotAct(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux answers on all of 127.0.0.0/8")
+	}
+	s := open(t, func(c *web.Config) { c.Listen = strings.Replace(c.Listen, "127.0.0.1", "127.0.0.2", 1) })
+	b := s.signIn(t)
+	for address, want := range map[string]int{"http://127.0.0.2:1/": 1, "http://127.0.0.1:1/": 0, "http://localhost:1/": 0} {
+		at, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.Jar.Cookies(at); len(got) != want {
+			t.Errorf("%s gets the cookies %v, want %d", address, got, want)
+		}
+	}
+	for _, header := range [][2]string{{"Sec-Fetch-Site", "same-site"}, {"Origin", "http://127.0.0.2:1"}} {
+		r := s.request(t, http.MethodPost, "/chat/say", strings.NewReader("key=abcdefgh&text=hi"))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set(header[0], header[1])
+		if a := s.do(t, b, r); a.code != http.StatusForbidden {
+			t.Errorf("a form with %v answers %d", header, a.code)
+		}
+	}
+	if came := s.came(t); len(came) > 0 {
+		t.Errorf("the bot got %v", came)
 	}
 }
 

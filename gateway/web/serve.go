@@ -3,9 +3,11 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"klawbot/gateway"
@@ -38,7 +40,7 @@ func (c *Channel) Serve(ctx context.Context, accept gateway.Accept) error {
 				c.config.Log.Warn("the web page is not served; choose another channels.web.listen", "listen", c.config.Listen, "err", err)
 			}
 			told = true
-			c.down(err.Error())
+			c.down(unserved(c.config.Listen, err))
 		} else if err == nil {
 			c.down("")
 			c.serveOn(ctx, ln)
@@ -55,10 +57,39 @@ func (c *Channel) Serve(ctx context.Context, accept gateway.Accept) error {
 // Handler answers the requests of browsers, for a server of the caller's own.
 func (c *Channel) Handler() http.Handler { return c.site }
 
+// unserved is why an address cannot be listened at, in words.
+func unserved(at string, err error) string {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return at + " is taken by another program"
+	}
+	return err.Error()
+}
+
+// down notes why the page is not served, "" when it is.
 func (c *Channel) down(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fault = why
+	if !c.once {
+		c.once = true
+		close(c.tried)
+	}
+}
+
+// Listening waits until it was tried once to serve the page, and says why it is not served:
+// a link would lead to whatever has the address.
+func (c *Channel) Listening(ctx context.Context) error {
+	select {
+	case <-c.tried:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fault != "" {
+		return fmt.Errorf("the web page isn't served: %s; choose another channels.web.listen", c.fault)
+	}
+	return nil
 }
 
 func (c *Channel) serveOn(ctx context.Context, ln net.Listener) {

@@ -51,6 +51,7 @@ type Config struct {
 type Channel struct {
 	config  Config
 	serving chan struct{} // closed when accept is set
+	tried   chan struct{} // closed when it was tried to listen
 	codes   codes
 	hub     *hub
 	site    *site
@@ -63,6 +64,7 @@ type Channel struct {
 	accept gateway.Accept // guarded by mu
 	last   int64          // guarded by mu; the last id given out
 	fault  string         // guarded by mu; why it does not listen
+	once   bool           // guarded by mu; that tried is closed
 }
 
 var (
@@ -75,7 +77,7 @@ var (
 
 // New returns a page that does not listen yet.
 func New(c Config) *Channel {
-	ch := &Channel{config: c, serving: make(chan struct{}), hub: newHub()}
+	ch := &Channel{config: c, serving: make(chan struct{}), tried: make(chan struct{}), hub: newHub()}
 	ch.site = newSite(ch)
 	return ch
 }

@@ -46,6 +46,7 @@ type messagesBlock struct {
 	Name      string           `json:"name,omitempty"`
 	Input     json.RawMessage  `json:"input,omitempty"`
 	ToolUseID string           `json:"tool_use_id,omitempty"`
+	ToolName  string           `json:"tool_name,omitempty"`
 	Content   *messagesContent `json:"content,omitempty"`
 	Source    *messagesSource  `json:"source,omitempty"`
 	Cache     json.RawMessage  `json:"cache_control,omitempty"`
@@ -66,10 +67,12 @@ func (b messagesBlock) picture() (Picture, error) {
 	return readPicture(b.Source.MediaType, b.Source.Data)
 }
 
-// messagesContent is the content of a result: a text, or a list of texts and pictures.
+// messagesContent is the content of a result: a text, or a list of texts and pictures, or
+// of tools that are defined here.
 type messagesContent struct {
-	text     string
-	pictures []Picture
+	text       string
+	pictures   []Picture
+	references []string
 }
 
 // UnmarshalJSON takes both forms.
@@ -91,9 +94,15 @@ func (c *messagesContent) UnmarshalJSON(raw []byte) error {
 				return err
 			}
 			c.pictures = append(c.pictures, p)
+		case "tool_reference":
+			c.references = append(c.references, b.ToolName)
+			c.text += "## " + b.ToolName + "\n" // its definition
 		default:
 			return fmt.Errorf("tool_result.content: unknown block %q", b.Type)
 		}
+	}
+	if n := len(c.references); n > 0 && n < len(blocks) {
+		return errors.New("tool_result.content: tool_reference blocks stand alone")
 	}
 	return nil
 }
@@ -102,6 +111,7 @@ type messagesTool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"input_schema"`
+	Deferred    bool            `json:"defer_loading"`
 	Cache       json.RawMessage `json:"cache_control"`
 }
 
@@ -227,7 +237,9 @@ func (m messagesRequest) breakpoints() int {
 		}
 	}
 	for _, t := range m.Tools {
-		count(t.Cache)
+		if count(t.Cache); t.Deferred && len(t.Cache) > 0 {
+			return maxBreakpoints + 1 // no beginning ends there
+		}
 	}
 	for _, b := range m.System {
 		count(b.Cache)
@@ -296,6 +308,14 @@ func (m messagesRequest) validateBlock(role string, b messagesBlock) error {
 		return errors.New("redacted_thinking.data: field required")
 	case !isUse(b) && !isThinking(b) && b.Type != "text" && b.Type != "tool_result":
 		return fmt.Errorf("unknown block %q", b.Type)
+	}
+	if b.Content == nil {
+		return nil
+	}
+	for _, name := range b.Content.references {
+		if !slices.ContainsFunc(m.Tools, func(t messagesTool) bool { return t.Name == name && t.Deferred }) {
+			return fmt.Errorf("tool reference %q not found in available tools", name)
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package charset
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -125,6 +126,10 @@ var usualRows = map[string][2]byte{"gb18030": {0xb0, 0xd7}, "big5": {0xa4, 0xc6}
 // usualCyrillic are the letters of which two thirds of most Cyrillic texts consist.
 const usualCyrillic = "оеаинтсрвлкмОЕАИНТСРВЛКМ"
 
+// fewRussian is a text of up to three short words in Russian. Their bytes make words of
+// Hebrew, Korean or Japanese as well, which hardly any text this short is.
+var fewRussian = regexp.MustCompile(`^\PL*[А-Ща-щЭ-Яэ-яЁё][а-щы-яё]{1,5}(?:\PL+[А-Ща-щЭ-Яэ-яЁё][а-щы-яё]{0,5}){0,2}\PL*$`)
+
 // fit speaks for an encoding whose text has the usual letters of its languages alone. A short
 // text has too few of them for chardet.
 func fit(name, text string, words []byte) float64 {
@@ -164,6 +169,8 @@ func fit(name, text string, words []byte) float64 {
 	switch {
 	case letters == 0:
 		return 0
+	case name == "windows-1251" && fewRussian.MatchString(text) && strings.ContainsAny(text, "аеёиоуыэюя"):
+		return 75
 	case name == "euc-kr" && hangul < han:
 		return -50
 	case (name == "shift_jis" || name == "euc-jp") && kana == 0:

@@ -100,7 +100,7 @@ func (r *rates) note(t *testing.T, all []tools.Tool, show string, w wish) {
 // words alone; make bench has the embedding model help. 200 tools of servers must not
 // crowd ours out.
 func TestToolsForRequests(t *testing.T) {
-	for _, file := range []string{"tool-requests", "own-requests", "everyday-requests", "peer-requests", "homely-requests", "office-requests"} {
+	for _, file := range []string{"tool-requests", "own-requests", "everyday-requests", "peer-requests", "homely-requests", "office-requests", "fresh-requests"} {
 		for show, goal := range map[string][2]float64{find.ShowAuto: {85, 98}, find.ShowFew: {70, 95}} {
 			for _, foreign := range []int{0, 200} {
 				by := map[string]*rates{"en": {}, "ru": {}}

@@ -10,7 +10,7 @@
 // The guards are subreapers: whatever a command does, every process that comes from
 // it stays below them. They are not confined. A guard ends everything below it when
 // the command has ended, when the bot asks for it (SIGTERM), and when the process
-// above it is gone. There are two because a command outside a sandbox may kill the one
+// above it is gone. With SIGUSR1 the bot has the command asked first. There are two because a command outside a sandbox may kill the one
 // above it: the other one then sees its only child end. A command in a sandbox can
 // signal neither.
 
@@ -135,14 +135,15 @@ static int reap(pid_t child) {
 	return code;
 }
 
-// guard leaves this process behind as a guard. It returns in a child. No other signal may
-// end a guard. The kernel itself sends SIGHUP: to the guards' process group, when the bot
+// guard leaves this process behind as a guard. It returns in a child, to which SIGUSR1 is
+// handed on as the signal gentle. No other signal may end a guard. The kernel itself sends SIGHUP: to the guards' process group, when the bot
 // exits while one guard has just stopped the other.
-static void guard(void) {
+static void guard(int gentle) {
 	sigset_t wanted, every, before;
 	sigemptyset(&wanted);
 	sigaddset(&wanted, SIGTERM);
 	sigaddset(&wanted, SIGCHLD);
+	sigaddset(&wanted, SIGUSR1);
 	sigfillset(&every);
 	sigprocmask(SIG_BLOCK, &every, &before);
 	signal(SIGCHLD, SIG_DFL); // ignored, it would take the exit codes away
@@ -161,7 +162,9 @@ static void guard(void) {
 	for (int fd = 0; fd <= LAST_HANDED; fd++)
 		close(fd); // the command's pipes end with the command
 	for (;;) {
-		int code = sigwaitinfo(&wanted, NULL) == SIGTERM ? KILLED : reap(child);
+		int came = sigwaitinfo(&wanted, NULL), code = came == SIGTERM ? KILLED : reap(child);
+		if (came == SIGUSR1 && code < 0)
+			kill(child, gentle);
 		if (code >= 0)
 			end_all(code);
 	}
@@ -268,8 +271,8 @@ __attribute__((constructor)) static void begin(void) {
 	if (fstat(WORDS, &s) != 0 || (words = mmap(NULL, s.st_size, PROT_READ, MAP_PRIVATE, WORDS, 0)) == MAP_FAILED)
 		fail("no command");
 	close(WORDS);
-	guard();
-	guard();
+	guard(SIGUSR1);
+	guard(SIGTERM);
 	setsid(); // no terminal
 	become(words + s.st_size);
 }

@@ -63,6 +63,9 @@ func (s *stage) stop() {
 	_ = s.Process.Signal(syscall.SIGCONT) // the command may have stopped it
 }
 
+// ask asks the command of the stage to end.
+func (s *stage) ask() { _ = s.Process.Signal(syscall.SIGUSR1) } // it may be gone
+
 // handed are the files for the guard, of which the first has the descriptor 3. report
 // tells why the program did not start; it is nil when the command's own output does.
 func (s *stage) handed() (files []*os.File, report *os.File, err error) {

@@ -16,6 +16,9 @@ func (s *stage) start() error {
 // stop kills the process group of the stage.
 func (s *stage) stop() { _ = syscall.Kill(-s.Process.Pid, syscall.SIGKILL) } // it may be gone
 
+// ask asks the process group of the stage to end.
+func (s *stage) ask() { _ = syscall.Kill(-s.Process.Pid, syscall.SIGTERM) } // it may be gone
+
 func readingSupport() error { return landlockSupport() }
 
 const filterFD = 5

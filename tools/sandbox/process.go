@@ -67,6 +67,18 @@ func (p *Process) Kill() {
 	p.kill()
 }
 
+// Stop asks the command to end, ends it with all its processes when it takes longer than
+// grace, and waits for its end.
+func (p *Process) Stop(grace time.Duration) {
+	p.stopped.Store(true)
+	for _, s := range p.job.stages {
+		s.ask()
+	}
+	t := time.AfterFunc(grace, p.kill)
+	defer t.Stop()
+	<-p.done
+}
+
 // Output is what the command has written so far.
 func (p *Process) Output() (stdout, stderr Output) { return p.stdout.output(), p.stderr.output() }
 

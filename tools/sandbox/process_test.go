@@ -130,6 +130,38 @@ func TestOffKillsWhenTheContextEnds(t *testing.T) {
 	}
 }
 
+// TestStopAsksFirst: a command may put its things in order before it ends, but not for ever.
+func TestStopAsksFirst(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		grace  time.Duration
+		want   string
+		code   int
+	}{
+		"it ends":        {`trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.1; done`, time.Minute, "ready\nbye\n", 0},
+		"it does not":    {`trap '' TERM; echo ready; while :; do sleep 0.1; done`, 300 * time.Millisecond, "ready\n", 128 + int(syscall.SIGKILL)},
+		"it starts more": {`trap 'echo bye; exit 0' TERM; (trap '' TERM; setsid sleep 60) & echo ready; while :; do sleep 0.1; done`, time.Minute, "ready\nbye\n", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := sandbox.Off().Start(t.Context(), sandbox.Command{Argv: []string{"sh", "-c", c.script}, Dir: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tick := time.NewTicker(10 * time.Millisecond)
+			defer tick.Stop()
+			for out, _ := p.Output(); out.Total == 0; out, _ = p.Output() {
+				<-tick.C
+			}
+			p.Stop(c.grace)
+			out := p.Outcome()
+			if out.Stdout.String() != c.want || out.ExitCode != c.code || !out.Stopped {
+				t.Errorf("outcome %+v, said %q", out, out.Stdout.String())
+			}
+		})
+	}
+}
+
 func TestOffTalksWithAProcess(t *testing.T) {
 	c := command(t, "sh", "-c", "while read -r line; do echo got $line; done; echo bye >&2")
 	c.Piped = true

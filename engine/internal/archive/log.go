@@ -78,7 +78,8 @@ func (a *Archive) writeLogBatch(ctx context.Context) (int, error) {
 			return 0, err
 		}
 	}
-	return len(batch), a.store.Write(ctx, func(tx *store.Tx) error { return tx.Archive().MarkLogged(ids...) })
+	// Without the marks the lines are looked for in the file.
+	return len(batch), a.store.WriteUnsynced(ctx, func(tx *store.Tx) error { return tx.Archive().MarkLogged(ids...) })
 }
 
 func (l *logs) append(path string, records []record, secrets *redact.Set) error {

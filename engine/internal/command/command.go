@@ -58,11 +58,11 @@ type Info struct {
 	Name, Description string
 }
 
-// List are the commands that all users may use.
-func List(language string) []Info {
+// List are the commands that all users may use, or all commands.
+func List(language string, all bool) []Info {
 	var list []Info
 	for _, c := range commands {
-		if !c.owner {
+		if all || !c.owner {
 			list = append(list, Info{c.name, locale.Say(language, c.about)})
 		}
 	}
@@ -253,6 +253,9 @@ func (c *Commands) help(m Message) string {
 		if !one.owner || c.owns(m) {
 			fmt.Fprintf(&b, "\n/%s — %s", one.name, c.say(one.about))
 		}
+	}
+	if m.Address.Chat.Channel == "console" { // the terminal's own
+		fmt.Fprintf(&b, "\n/file — %s\n/quit — %s", c.say(locale.CommandFile), c.say(locale.CommandQuit))
 	}
 	return b.String()
 }

@@ -62,7 +62,7 @@ func (c *Commands) direct(ctx context.Context, m Message) *llm.ToolCall {
 			c.Log.Error("conversation not read", "err", err)
 			return nil
 		}
-		return callOf("file_write", map[string]any{"path": exportPath(m), "content": text})
+		return callOf("file_write", map[string]any{"path": exportPath(m, c.Settings().Zone()), "content": text})
 	case "tool":
 		return schedule.ToolCall(args)
 	}
@@ -72,8 +72,8 @@ func (c *Commands) direct(ctx context.Context, m Message) *llm.ToolCall {
 // docsShown is how many sections of the manual /docs shows in a chat.
 const docsShown = 2
 
-func exportPath(m Message) string {
-	return fmt.Sprintf("exports/%s-%s.md", m.Address, m.Time.UTC().Format("20060102-150405"))
+func exportPath(m Message, zone *time.Location) string {
+	return fmt.Sprintf("exports/%s-%s.md", m.Address, m.Time.In(zone).Format("20060102-150405"))
 }
 
 func callOf(name string, arguments map[string]any) *llm.ToolCall {
@@ -127,7 +127,7 @@ func (c *Commands) conversation(ctx context.Context, a gateway.Address) (string,
 		for _, m := range messages {
 			if text := strings.TrimSpace(m.Body.PlainText()); text != "" {
 				who := cmp.Or(m.SenderName, string(m.Body.Role))
-				fmt.Fprintf(&b, "\n## %s, %s\n\n%s\n", who, m.At.UTC().Format(time.RFC3339), text)
+				fmt.Fprintf(&b, "\n## %s, %s\n\n%s\n", who, m.At.In(c.Settings().Zone()).Format("2006-01-02 15:04:05"), text)
 			}
 		}
 		return err

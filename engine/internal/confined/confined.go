@@ -13,6 +13,7 @@ package confined
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -172,10 +173,7 @@ func firstLine(o sandbox.Output) string {
 
 // stopped is why a job ended that was stopped.
 func stopped(ctx context.Context) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	return context.Canceled
+	return cmp.Or(context.Cause(ctx), context.Canceled)
 }
 
 // sweep removes the scratch directories that killed bots have left.

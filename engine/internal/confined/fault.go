@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // FaultKind is what is wrong with a file, or with this machine for it.
@@ -37,6 +39,15 @@ func (f *Fault) Error() string {
 		return string(f.Kind)
 	}
 	return string(f.Kind) + ": " + f.Detail
+}
+
+// Clock is a duration as people read it, "0:07" or "3:00:00".
+func Clock(d time.Duration) string {
+	s := int(d.Round(time.Second).Seconds())
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
 // answer is what a child writes: a line of JSON, then the text, then the data. So an

@@ -42,7 +42,7 @@ func TestPagesInChromium(t *testing.T) {
 	o.fill()
 	server := httptest.NewServer(o.pages)
 	defer server.Close()
-	allocator, stop := chromedp.NewExecAllocator(t.Context(), append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox)...)
+	allocator, stop := chromedp.NewExecAllocator(t.Context(), append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.WSURLReadTimeout(2*time.Minute))...)
 	defer stop()
 	ctx, done := chromedp.NewContext(allocator)
 	defer done()
@@ -80,7 +80,7 @@ var plainName = strings.NewReplacer("/", "_", "?", "_", "%20", "_", "&", "_", "=
 
 // look opens a page and says what is wrong with it.
 func (o *office) look(ctx context.Context, at *url.URL, path, theme string, width int64, axe, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	err := chromedp.Do(ctx,
 		chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {

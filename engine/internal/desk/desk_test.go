@@ -560,7 +560,7 @@ func TestToolsPageSaysWhatWouldHappen(t *testing.T) {
 	page := o.get("/tools")
 	o.shows(page, "memory_search", "tools.policy.deny", "memory_forget")
 	o.shows(o.post("/tools/check", "tool", "memory_forget", "arguments", `{"key":"a"}`), "denied Tool is in deny list tools.policy")
-	o.shows(o.post("/tools/check", "tool", "memory_search", "arguments", `{"query":"a"}`), "allowed Nothing forbids it tools.policy")
+	o.shows(o.post("/tools/check", "tool", "memory_search", "arguments", `{"query":"a"}`), "allowed no rule is against it default")
 	o.shows(o.post("/tools/check", "tool", "memory_search", "chat", "nobody"), "denied")
 	o.speak("ru")
 	o.shows(o.post("/tools/check", "tool", "memory_forget", "arguments", `{"key":"a"}`), "запрещено Инструмент в списке запрещённых")

@@ -166,10 +166,13 @@ func (a Asset) Check(dir string) error {
 	file := filepath.Join(dir, filepath.FromSlash(a.Path))
 	got, err := hashOf(file)
 	if err == nil && len(a.Hashes) > 0 && !slices.Contains(a.Hashes, got) {
-		err = fmt.Errorf("%s is not the expected file (SHA-256 %s)", file, got)
+		err = fmt.Errorf("%s %w (SHA-256 %s)", file, ErrUnexpected, got)
 	}
 	return err
 }
+
+// ErrUnexpected is the error of a file with another checksum.
+var ErrUnexpected = errors.New("is not the expected file")
 
 // hashOf is the SHA-256 of a file, in hexadecimal.
 func hashOf(file string) (string, error) {

@@ -57,6 +57,7 @@ const (
 	ButtonNotNow
 	MediaTooBig
 	MediaGone
+	MediaNoRoom
 	MediaTooLong
 	MediaNoWords
 	MediaNoDecoder
@@ -102,6 +103,7 @@ const (
 	TomorrowAt
 	DayAt
 	AnswerCut
+	AnswerFiltered
 	LoopStopped
 	LimitStopped
 	Internal
@@ -130,6 +132,8 @@ const (
 	CommandMemory
 	CommandExport
 	CommandDoctor
+	CommandFile
+	CommandQuit
 	CommandVoice
 	CommandSkills
 	CommandDocs

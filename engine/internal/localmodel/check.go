@@ -52,9 +52,32 @@ func shortOfMemory() bool {
 	return total > 0 && float64(free) < lowMemory*float64(total)
 }
 
-// Memory is how many bytes of memory the machine has, and how many a program can get;
-// 0 where the system does not tell.
+// Memory is how many bytes of memory the machine or the container has, and how many a
+// program can get; 0 where the system does not tell.
 func Memory() (total, free int64) {
+	total, free = machineMemory()
+	if most := containerMemory("/sys/fs/cgroup"); most > 0 {
+		total, free = min(total, most), min(free, most)
+	}
+	return total, free
+}
+
+// containerMemory is the limit of a container, 0 without one. Both forms of control groups
+// are known.
+func containerMemory(groups string) int64 {
+	for _, name := range []string{"memory.max", "memory/memory.limit_in_bytes"} {
+		text, err := os.ReadFile(filepath.Join(groups, name))
+		if err != nil {
+			continue
+		}
+		if most, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
+			return most
+		}
+	}
+	return 0
+}
+
+func machineMemory() (total, free int64) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 0, 0

@@ -249,6 +249,9 @@ func (m *Model) run() {
 	m.mu.Lock()
 	m.server, m.state, m.used = s, stateReady, time.Now()
 	m.mu.Unlock()
+	if m.lifetime.Err() != nil { // Close has not seen it
+		s.stop()
+	}
 	m.config.Log.Info("local model loaded", "provider", m.config.Provider, "ms", time.Since(began).Milliseconds(), "context", s.window, "tools", s.tools)
 	<-s.process.Done()
 	m.ended(s.why())

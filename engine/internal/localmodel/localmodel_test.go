@@ -9,9 +9,12 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -51,11 +54,33 @@ func fakeServer(fault string, args []string) {
 		fmt.Fprintln(os.Stderr, "load_model: error: failed to load model")
 		os.Exit(1)
 	}
+	if fault == "deaf" {
+		signal.Ignore(syscall.SIGTERM)
+	}
+	if fault == "says goodbye" {
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, syscall.SIGTERM)
+		go func() {
+			<-asked
+			_ = os.WriteFile(filepath.Join(*slots, "goodbye"), nil, 0o600)
+			os.Exit(0)
+		}()
+	}
+	// crash ends the first server that comes to a stage.
+	crash := func(stage string) {
+		if fault != "crashes "+stage {
+			return
+		}
+		if f, err := os.OpenFile(filepath.Join(*slots, "..", "crashed"), os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			f.Close()
+			os.Exit(9)
+		}
+	}
 	began := time.Now()
 	restored := false
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
-		if fault == "loading" && time.Since(began) < 1500*time.Millisecond {
+		if crash("loading"); fault == "loads for ever" || fault == "loading" && time.Since(began) < 1500*time.Millisecond {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	})
@@ -63,7 +88,7 @@ func fakeServer(fault string, args []string) {
 		fmt.Fprintf(w, `{"chat_template_caps": {"supports_tools": %v}, "default_generation_settings": {"n_ctx": 4096}}`, fault != "toolless")
 	})
 	mux.HandleFunc("POST /slots/0", func(w http.ResponseWriter, r *http.Request) {
-		if fault == "saves nothing" {
+		if crash("saving"); fault == "saves nothing" {
 			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
@@ -86,14 +111,18 @@ func fakeServer(fault string, args []string) {
 			return
 		}
 		if body.Max == 1 {
+			crash("reading")
 			known := 0
 			if restored && fault != "forgets" {
 				known = 100
 			}
-			fmt.Fprint(w, `data: {"choices": [{"index": 0, "delta": {}}], "prompt_progress": {"total": 100, "processed": 40}}`+"\n\n")
+			if fault != "tells nothing" {
+				fmt.Fprint(w, `data: {"choices": [{"index": 0, "delta": {}}], "prompt_progress": {"total": 100, "processed": 40}}`+"\n\n")
+			}
 			fmt.Fprintf(w, `data: {"choices": [], "timings": {"cache_n": %d, "prompt_n": %d}}`+"\n\n", known, 101-known)
 			return
 		}
+		crash("before its first word")
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, `data: {"choices":[{"index":0,"delta":{"content":"He"}}]}`+"\n\n")
 		w.(http.Flusher).Flush()
@@ -150,10 +179,15 @@ func newFake(t *testing.T, fault string, change func(*Config)) *Model {
 // ask asks a model, again while it loads, as the engine does.
 func ask(t *testing.T, m *Model, r llm.Request) (string, error) {
 	t.Helper()
+	return askWith(t, m, r, llm.Policy{Base: time.Millisecond})
+}
+
+func askWith(t *testing.T, m *Model, r llm.Request, p llm.Policy) (string, error) {
+	t.Helper()
 	r.Stream, r.Model = true, "home"
 	r.Messages = []llm.Message{llm.Text(llm.RoleUser, "hi")}
 	var heard string
-	_, err := llm.Retry(t.Context(), llm.Policy{Base: time.Millisecond}, func(ctx context.Context) (llm.Result, error) {
+	_, err := llm.Retry(t.Context(), p, func(ctx context.Context) (llm.Result, error) {
 		heard = ""
 		return m.Stream(ctx, r, func(ev llm.Event) { heard += ev.Text })
 	})
@@ -186,10 +220,20 @@ func TestMeasuresItsSpeed(t *testing.T) {
 	}
 }
 
+// TestTellsHowFarItHasRead: a build that tells no progress answers all the same.
 func TestTellsHowFarItHasRead(t *testing.T) {
-	m := newFake(t, "none", nil)
-	var read []float64
-	_, err := llm.Retry(t.Context(), llm.Policy{}, func(ctx context.Context) (llm.Result, error) {
+	for fault, want := range map[string][]float64{"none": {0.4}, "tells nothing": nil} {
+		read, err := progressOf(t, newFake(t, fault, nil))
+		if err != nil || !slices.Equal(read, want) {
+			t.Errorf("%s: told of %v, %v, want %v", fault, read, err, want)
+		}
+	}
+}
+
+// progressOf is what a model tells of its reading.
+func progressOf(t *testing.T, m *Model) (read []float64, err error) {
+	t.Helper()
+	_, err = llm.Retry(t.Context(), llm.Policy{}, func(ctx context.Context) (llm.Result, error) {
 		return m.Stream(ctx, llm.Request{System: "You are a bot.", Model: "home", Stream: true, Messages: []llm.Message{llm.Text(llm.RoleUser, "hi")}},
 			func(ev llm.Event) {
 				if ev.Reading > 0 {
@@ -197,9 +241,7 @@ func TestTellsHowFarItHasRead(t *testing.T) {
 				}
 			})
 	})
-	if err != nil || len(read) != 1 || read[0] != 0.4 {
-		t.Errorf("told of %v, %v", read, err)
-	}
+	return read, err
 }
 
 func TestPrefixThatIsNotReused(t *testing.T) {
@@ -222,6 +264,65 @@ func TestWaitsWhileTheModelLoads(t *testing.T) {
 	if text, err := ask(t, m, withSystem); text != "Hello false" || err != nil {
 		t.Errorf("got %q, %v", text, err)
 	}
+}
+
+// TestCrashBeforeAnyWord costs a moment: the server starts again, and the request too.
+func TestCrashBeforeAnyWord(t *testing.T) {
+	for _, stage := range []string{"loading", "reading", "saving", "before its first word"} {
+		t.Run(stage, func(t *testing.T) {
+			t.Parallel()
+			m := newFake(t, "crashes "+stage, nil)
+			if text, err := askWith(t, m, withSystem, llm.Policy{Retries: 1}); !strings.HasPrefix(text, "Hello") || err != nil {
+				t.Errorf("got %q, %v", text, err)
+			}
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			if len(m.crashes) != 1 {
+				t.Errorf("it crashed %d times", len(m.crashes))
+			}
+		})
+	}
+}
+
+// TestServerThatLoadsForEver is given up.
+func TestServerThatLoadsForEver(t *testing.T) {
+	setFor(t, &loadTime, 300*time.Millisecond)
+	m := newFake(t, "loads for ever", nil)
+	t.Cleanup(m.Close) // before loadTime is set back
+	m.crashes = slices.Repeat([]time.Time{time.Now()}, maxCrashes-1)
+	if _, err := ask(t, m, withSystem); err == nil || !strings.Contains(err.Error(), "did not load its model within") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestStopIsGentle: a server is asked to end, and ended when it does not listen.
+func TestStopIsGentle(t *testing.T) {
+	m := newFake(t, "says goodbye", nil)
+	if _, err := ask(t, m, withSystem); err != nil {
+		t.Fatal(err)
+	}
+	m.Close()
+	if _, err := os.Stat(filepath.Join(m.config.Dir, prefixes, "goodbye")); err != nil {
+		t.Errorf("it was killed at once: %v", err)
+	}
+	setFor(t, &stopTime, 100*time.Millisecond)
+	m = newFake(t, "deaf", nil)
+	if _, err := ask(t, m, withSystem); err != nil {
+		t.Fatal(err)
+	}
+	s := m.server
+	m.Close()
+	if s.running() {
+		t.Error("a server that does not listen still runs")
+	}
+}
+
+// setFor changes a duration for a test.
+func setFor(t *testing.T, d *time.Duration, to time.Duration) {
+	t.Helper()
+	before := *d
+	*d = to
+	t.Cleanup(func() { *d = before })
 }
 
 func TestCrashInAnAnswer(t *testing.T) {
@@ -341,9 +442,7 @@ func TestModelWithoutTools(t *testing.T) {
 }
 
 func TestUnloadsWhenIdle(t *testing.T) {
-	before := idleCheck
-	idleCheck = 20 * time.Millisecond
-	t.Cleanup(func() { idleCheck = before })
+	setFor(t, &idleCheck, 20*time.Millisecond)
 	m := newFake(t, "none", func(c *Config) { c.UnloadAfter = 50 * time.Millisecond })
 	t.Cleanup(m.Close) // before idleCheck is set back
 	if _, err := ask(t, m, withSystem); err != nil {
@@ -363,9 +462,7 @@ func TestUnloadsWhenIdle(t *testing.T) {
 // TestStaysLoadedWithoutAPrefix: a model that would have to read everything again is not
 // unloaded only because it is idle, and its state says why.
 func TestStaysLoadedWithoutAPrefix(t *testing.T) {
-	before := idleCheck
-	idleCheck = 20 * time.Millisecond
-	t.Cleanup(func() { idleCheck = before })
+	setFor(t, &idleCheck, 20*time.Millisecond)
 	m := newFake(t, "forgets", func(c *Config) { c.UnloadAfter = time.Hour })
 	t.Cleanup(m.Close) // before idleCheck is set back
 	for range 2 {      // the second start finds that the first one's prefix is not reused

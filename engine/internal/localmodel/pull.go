@@ -73,12 +73,24 @@ func (p Pull) Model(ctx context.Context, e Entry) error {
 		if err := p.roomFor(pointer.Size); err != nil {
 			return err
 		}
-		if err := p.Files.Bring(ctx, asset); err != nil {
-			return fmt.Errorf("%w; run the command again to resume", err)
+		if err := p.bring(ctx, asset); err != nil {
+			return err
 		}
 		return p.pin(folder, pointer)
 	}
 	return p.copy(ctx, embed.Asset{Path: asset.Path, File: p.inFolder(asset.Path, e.File, e.Name+".gguf", pulledWeights)})
+}
+
+// bring takes a file from its publisher, or from where files are instead.
+func (p Pull) bring(ctx context.Context, a embed.Asset) error {
+	err := p.Files.Bring(ctx, a)
+	switch {
+	case err == nil || p.Files.From != "":
+		return err
+	case errors.Is(err, embed.ErrUnexpected):
+		return fmt.Errorf("%s is not what the hub states; removed, pull again", path.Base(a.URL))
+	}
+	return fmt.Errorf("%w; run the command again to resume", err)
 }
 
 // inFolder is the first of some files that the folder has from which files are taken,
@@ -216,7 +228,7 @@ func (p Pull) Program(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := p.Files.Bring(ctx, archive); err != nil {
+	if err := p.bring(ctx, archive); err != nil {
 		return err
 	}
 	file := filepath.Join(p.Files.Dir, filepath.FromSlash(archive.Path))

@@ -4,9 +4,11 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -24,7 +26,7 @@ import (
 type publisher struct {
 	*httptest.Server
 	weights, archive []byte
-	sum              string // stated of the weights
+	sum, archiveSum  string // stated
 }
 
 var small = Entry{Name: "tiny", Repo: "people/tiny-GGUF", File: "tiny.gguf"}
@@ -32,7 +34,7 @@ var small = Entry{Name: "tiny", Repo: "people/tiny-GGUF", File: "tiny.gguf"}
 func newPublisher(t *testing.T) *publisher {
 	t.Helper()
 	p := &publisher{weights: slices.Concat([]byte("GGUF\x03\x00\x00\x00"), make([]byte, 16), bytes.Repeat([]byte("w"), 100_000)), archive: archived(t)}
-	p.sum = sumOf(p.weights)
+	p.sum, p.archiveSum = sumOf(p.weights), sumOf(p.archive)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /people/tiny-GGUF/raw/main/tiny.gguf", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Repo-Commit", "c0ffee")
@@ -44,7 +46,7 @@ func newPublisher(t *testing.T) *publisher {
 		for _, platform := range platforms {
 			assets = append(assets, map[string]any{
 				"name": "llama-" + Release + "-bin-" + platform + ".tar.gz", "size": len(p.archive),
-				"digest": "sha256:" + sumOf(p.archive), "browser_download_url": p.URL + "/archive",
+				"digest": "sha256:" + p.archiveSum, "browser_download_url": p.URL + "/archive",
 			})
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"assets": assets})
@@ -123,14 +125,25 @@ func TestPull(t *testing.T) {
 	}
 }
 
+// TestPullOfWhatTheHubDoesNotState names the file and what to do, removes the file, and
+// pulls it again when the hub has the right one.
 func TestPullOfWhatTheHubDoesNotState(t *testing.T) {
 	p, dir := newPublisher(t), t.TempDir()
-	p.sum = strings.Repeat("0", 64)
-	if err := p.pull(dir).Model(t.Context(), small); err == nil || !strings.Contains(err.Error(), "is not the expected file") {
-		t.Errorf("got %v", err)
+	p.sum, p.archiveSum = strings.Repeat("0", 64), strings.Repeat("0", 64)
+	for name, pull := range map[string]func(context.Context) error{
+		"tiny.gguf": func(ctx context.Context) error { return p.pull(dir).Model(ctx, small) },
+		"archive":   p.pull(dir).Program,
+	} {
+		if err := pull(t.Context()); err == nil || err.Error() != name+" is not what the hub states; removed, pull again" {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "llm", "tiny", "*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(dir, "llm", "*", "*.*")); len(left) > 0 {
 		t.Errorf("%v stays", left)
+	}
+	p.sum, p.archiveSum = sumOf(p.weights), sumOf(p.archive)
+	if err := errors.Join(p.pull(dir).Model(t.Context(), small), p.pull(dir).Program(t.Context())); err != nil {
+		t.Errorf("pulled again: %v", err)
 	}
 }
 
@@ -183,5 +196,29 @@ func TestLookupNamesTheModels(t *testing.T) {
 		if got, err := Lookup(e.Name); err != nil || got.File != e.File || e.Bytes == 0 || e.MinMemory <= e.Bytes {
 			t.Errorf("%s: %+v, %v", e.Name, got, err)
 		}
+	}
+}
+
+// A container has less memory than its machine: a model that fits the machine only is
+// killed there.
+func TestContainerMemory(t *testing.T) {
+	for _, c := range []struct {
+		name, file, text string
+		want             int64
+	}{
+		{"version 2", "memory.max", "268435456\n", 256 << 20},
+		{"version 2 without a limit", "memory.max", "max\n", 0},
+		{"version 1", "memory/memory.limit_in_bytes", "268435456\n", 256 << 20},
+		{"none", "other", "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), c.file)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(c.text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			if got := containerMemory(strings.TrimSuffix(name, c.file)); got != c.want {
+				t.Errorf("%d bytes, want %d", got, c.want)
+			}
+		})
 	}
 }

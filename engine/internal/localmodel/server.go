@@ -23,9 +23,14 @@ import (
 	"klawbot/tools/sandbox"
 )
 
-const (
-	// loadTime is how long a server may load its model.
+// How long a server may load its model, and may take to end when it is asked to. Variables
+// for tests.
+var (
 	loadTime = 5 * time.Minute
+	stopTime = 5 * time.Second
+)
+
+const (
 	// healthEvery is how often a server that loads is asked.
 	healthEvery = 100 * time.Millisecond
 	// answerTime bounds the small requests.
@@ -95,7 +100,7 @@ func launch(ctx context.Context, c Config) (_ *server, err error) {
 	if err := os.WriteFile(keyFile, []byte(s.key+"\n"), 0o600); err != nil {
 		return nil, err
 	}
-	s.process, err = c.Runner.Start(ctx, sandbox.Command{
+	s.process, err = c.Runner.Start(context.WithoutCancel(ctx), sandbox.Command{
 		Argv: arguments(c, port, keyFile), Dir: c.Dir, MaxOutput: 64 << 10,
 		Env: []string{"LD_LIBRARY_PATH=" + filepath.Dir(c.Program)},
 	})
@@ -229,11 +234,8 @@ func (s *server) send(ctx context.Context, method, path, key string, body any) (
 	return s.http.Do(r)
 }
 
-// stop ends the server and waits for it. It has nothing to save.
-func (s *server) stop() {
-	s.process.Kill()
-	<-s.process.Done()
-}
+// stop ends the server and waits for it.
+func (s *server) stop() { s.process.Stop(stopTime) }
 
 func (s *server) running() bool {
 	select {

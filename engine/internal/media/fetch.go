@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 
+	"klawbot/engine/internal/confined"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
@@ -49,7 +51,7 @@ func (m *Media) declared(f *file) (o outcome, ended bool) {
 	case m.deaf() != "":
 		return m.faulty(f, m.deaf()), true
 	case f.Duration > s.Media.Transcription.Longest:
-		return m.faulty(f, m.say(locale.MediaTooLong, length(f.Duration), length(s.Media.Transcription.Longest))), true
+		return m.faulty(f, m.say(locale.MediaTooLong, confined.Clock(f.Duration), confined.Clock(s.Media.Transcription.Longest))), true
 	}
 	return o, false
 }
@@ -64,6 +66,9 @@ func (m *Media) fetch(ctx context.Context, turn store.Turn, f *file) (o outcome,
 		return o, false, context.Cause(ctx)
 	case errors.As(err, &failed) && failed.Kind == gateway.FetchTooBig:
 		return m.faulty(f, m.tooBig(f, max(from.Size, most+1))), true, nil
+	case isFull(err):
+		m.Log.Error("file not kept", "chat", turn.Address.String(), "turn", turn.ID, "err", err)
+		return m.faulty(f, m.about(f, locale.MediaNoRoom)), true, nil
 	case err != nil:
 		m.Log.Warn("file not downloaded", "chat", turn.Address.String(), "turn", turn.ID, "err", err)
 		return m.faulty(f, m.about(f, locale.MediaGone)), true, nil
@@ -79,11 +84,14 @@ func (m *Media) fetch(ctx context.Context, turn store.Turn, f *file) (o outcome,
 		return o, false, fmt.Errorf("journal a download: %w", err)
 	}
 	lifecycle.CrashPoint("media.fetched")
-	if err := m.sweep(ctx); err != nil {
+	if err := m.KeepHouse(ctx); err != nil {
 		m.Log.Warn("old files not deleted", "err", err)
 	}
 	return o, false, nil
 }
+
+// isFull reports whether an error says that the disk is full.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // download tries to get a file until it is there or will never be.
 func (m *Media) download(ctx context.Context, f *file, from gateway.Attachment, most int64) (sum string, bytes int64, err error) {
@@ -101,11 +109,8 @@ func (m *Media) download(ctx context.Context, f *file, from gateway.Attachment, 
 	}
 }
 
-// sweep keeps the files within their quota.
-func (m *Media) sweep(ctx context.Context) error {
+// KeepHouse keeps the files within their quota, and deletes what is kept for long enough.
+func (m *Media) KeepHouse(ctx context.Context) error {
 	s := m.Settings().Media
 	return m.Files.Sweep(ctx, m.Store, s.Quota, s.Keep)
 }
-
-// KeepHouse deletes what is kept for long enough.
-func (m *Media) KeepHouse(ctx context.Context) error { return m.sweep(ctx) }

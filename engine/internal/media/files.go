@@ -53,9 +53,10 @@ func (f *Files) Put(fill func(io.Writer) error) (sum string, bytes int64, err er
 	temp := filepath.Join(f.dir, "incoming-"+fmt.Sprint(time.Now().UnixNano()))
 	hash := sha256.New()
 	err = atomicfile.Fill(temp, 0o600, func(to *os.File) error {
-		count := &counter{}
-		err := fill(io.MultiWriter(to, hash, count))
-		bytes = count.n
+		if err := fill(io.MultiWriter(to, hash)); err != nil {
+			return err
+		}
+		bytes, err = to.Seek(0, io.SeekCurrent)
 		return err
 	})
 	if err != nil {
@@ -69,13 +70,6 @@ func (f *Files) Put(fill func(io.Writer) error) (sum string, bytes int64, err er
 		return "", 0, errors.Join(err, os.Remove(temp))
 	}
 	return sum, bytes, nil
-}
-
-type counter struct{ n int64 }
-
-func (c *counter) Write(p []byte) (int, error) {
-	c.n += int64(len(p))
-	return len(p), nil
 }
 
 // inbox is the folder of the workspace for files that people sent.
@@ -152,7 +146,7 @@ func sameFile(root *os.Root, name, sum string, size int64) (bool, error) {
 const maxName = 160
 
 // cleanName is a name that is safe as one of a file: no folders, no marks that change how
-// it reads, no hidden file.
+// it reads, no hidden file, and nothing that a command takes for an option.
 func cleanName(name, otherwise string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -163,7 +157,7 @@ func cleanName(name, otherwise string) string {
 		}
 		return r
 	}, name)
-	name = strings.TrimLeft(strings.Join(strings.Fields(name), " "), ". ")
+	name = strings.TrimLeft(strings.Join(strings.Fields(name), " "), ".- ")
 	end := clip.Bytes(path.Ext(name), 12)
 	if tools.ForeignName(name) == "" { // empty, or orders to the model
 		return otherwise + end

@@ -15,6 +15,7 @@ import (
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
@@ -227,7 +228,7 @@ func (m *Media) outcome(ctx context.Context, turn store.Turn, f *file) (o outcom
 // read reads a file that is kept.
 func (m *Media) read(ctx context.Context, turn store.Turn, f *file) (outcome, error) {
 	if f.row.Attempts >= mostAttempts {
-		return m.faulty(f, m.gaveUp(f)), nil
+		return m.faulty(f, m.about(f, locale.MediaGaveUp)), nil
 	}
 	f.row.Attempts++
 	if err := m.Life.Persist(ctx, turn.Address, func(tx *store.Tx) error { return tx.Media().SetAttachment(f.row) }); err != nil {

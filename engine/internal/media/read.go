@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/jpeg"
 	"io"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -38,8 +39,7 @@ func (f *file) picture() bool {
 	case gateway.AttachPhoto, gateway.AttachSticker, gateway.AttachVideo, gateway.AttachAnimation:
 		return true
 	}
-	return f.Kind == gateway.AttachDocument && (f.MIME == "image/jpeg" || f.MIME == "image/png" || f.MIME == "image/gif" || f.MIME == "image/webp" ||
-		has(f.Name, ".jpg", ".jpeg", ".png", ".gif", ".webp"))
+	return f.Kind == gateway.AttachDocument && (slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp"}, f.MIME) || has(f.Name, ".jpg", ".jpeg", ".png", ".gif", ".webp"))
 }
 
 func has(name string, ends ...string) bool {
@@ -48,9 +48,11 @@ func has(name string, ends ...string) bool {
 
 // readAs reads a file as what it is.
 func (m *Media) readAs(ctx context.Context, f *file) (outcome, error) {
-	if m.copied(f) {
+	switch f.Kind {
+	case gateway.AttachPhoto, gateway.AttachAudio, gateway.AttachDocument: // tools may open these
 		f.Name = m.copyToInbox(ctx, f)
 	}
+	m.recognize(f)
 	switch {
 	case f.sound():
 		return m.hear(ctx, f)
@@ -60,13 +62,21 @@ func (m *Media) readAs(ctx context.Context, f *file) (outcome, error) {
 	return m.document(ctx, f)
 }
 
-// copied reports whether a file is copied to the workspace, where tools can open it.
-func (m *Media) copied(f *file) bool {
-	switch f.Kind {
-	case gateway.AttachPhoto, gateway.AttachAudio, gateway.AttachDocument:
-		return true
+// recognize takes a document for the picture that it is, whatever its name says.
+func (m *Media) recognize(f *file) {
+	if f.Kind != gateway.AttachDocument || f.sound() {
+		return
 	}
-	return false
+	r, err := m.Files.Open(f.row.Sum)
+	if err != nil {
+		return // its reader says so
+	}
+	defer r.Close() // nothing is written
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(r, head) // a short file is one, too
+	if is := http.DetectContentType(head[:n]); strings.HasPrefix(is, "image/") {
+		f.MIME = is
+	}
 }
 
 // copyToInbox copies a file to the workspace and returns its path there, or its name when

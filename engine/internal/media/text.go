@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -38,7 +37,7 @@ func (m *Media) label(f *file) string {
 		words = append(words, cleanPath(f.Name))
 	}
 	if f.Duration > 0 {
-		words = append(words, length(f.Duration))
+		words = append(words, confined.Clock(f.Duration))
 	}
 	return strings.Join(words, " ")
 }
@@ -99,8 +98,6 @@ func (m *Media) tooBig(f *file, bytes int64) string {
 	return m.about(f, locale.MediaTooBig, m.size(bytes), m.size(m.Settings().Media.MaxDownload))
 }
 
-func (m *Media) gaveUp(f *file) string { return m.about(f, locale.MediaGaveUp) }
-
 // about is a sentence about a file. It begins with a capital letter, unless it begins
 // with a name.
 func (m *Media) about(f *file, p locale.Phrase, args ...any) string {
@@ -140,7 +137,10 @@ func (m *Media) sentence(f *file, err error) string {
 	var fault *confined.Fault
 	if !errors.As(err, &fault) {
 		m.Log.Error("file not read", "kind", string(f.Kind), "err", err)
-		return m.gaveUp(f)
+		if isFull(err) {
+			return m.about(f, locale.MediaNoRoom)
+		}
+		return m.about(f, locale.MediaGaveUp)
 	}
 	m.Log.Info("file not read", "kind", string(f.Kind), "reason", fault.Error())
 	switch fault.Kind {
@@ -160,20 +160,11 @@ func (m *Media) sentence(f *file, err error) string {
 	case confined.NoDecoder:
 		return m.about(f, locale.MediaNoDecoder)
 	case confined.TooLong:
-		return m.say(locale.MediaTooLong, fault.Detail, length(m.Settings().Media.Transcription.Longest))
+		return m.say(locale.MediaTooLong, fault.Detail, confined.Clock(m.Settings().Media.Transcription.Longest))
 	case confined.Scan:
 		return m.about(f, locale.MediaScan)
 	}
-	return m.gaveUp(f)
-}
-
-// length is a duration as "0:07" or "3:00:00".
-func length(d time.Duration) string {
-	s := int(d.Round(time.Second).Seconds())
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d", s/60, s%60)
+	return m.about(f, locale.MediaGaveUp)
 }
 
 // size is a number of bytes.

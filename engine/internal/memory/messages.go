@@ -69,26 +69,17 @@ func saidText(m store.Message) string {
 	return ""
 }
 
-// How many messages Index looks at in one transaction: where they were stored, more
-// than a turn has; else few, so that turns can write between two transactions.
-const (
-	indexInTurn = 500
-	indexBeside = 20
-)
+// indexAtOnce is how many messages are indexed in one transaction: few, so that turns can
+// write between two.
+const indexAtOnce = 20
 
-// Index indexes the wanted messages that were stored since the last call, as part of
-// the transaction that stores them. CatchUp indexes what is too much for one
-// transaction.
-func Index(tx *store.Tx, wanted func(store.Address) bool, size ChunkSize) error {
-	return index(tx, wanted, size, indexInTurn)
-}
-
-func index(tx *store.Tx, wanted func(store.Address) bool, size ChunkSize, limit int) error {
+// index indexes the next wanted messages.
+func index(tx *store.Tx, wanted func(store.Address) bool, size ChunkSize) error {
 	from, err := indexedThrough(tx)
 	if err != nil {
 		return err
 	}
-	said, last, err := tx.Index().SaidAfter(from, limit)
+	said, last, err := tx.Index().SaidAfter(from, indexAtOnce)
 	if err != nil || last == from {
 		return err
 	}
@@ -99,9 +90,8 @@ func index(tx *store.Tx, wanted func(store.Address) bool, size ChunkSize, limit 
 	return tx.Index().SetIndexed(store.KindMessage, "", strconv.FormatInt(int64(last), 10))
 }
 
-// CatchUp indexes the messages that are not indexed yet: those stored by a command
-// or an older version, or could not be indexed. The turns write between two of its
-// transactions.
+// CatchUp indexes the messages that are not indexed yet. The turns write between two of its
+// transactions. What a power cut takes back of it is indexed again.
 func (m *Memory) CatchUp(ctx context.Context, wanted func(store.Address) bool, size ChunkSize) error {
 	for {
 		var waiting int
@@ -115,7 +105,7 @@ func (m *Memory) CatchUp(ctx context.Context, wanted func(store.Address) bool, s
 		if err != nil || waiting == 0 {
 			return err
 		}
-		err = m.store.Write(ctx, func(tx *store.Tx) error { return index(tx, wanted, size, indexBeside) })
+		err = m.store.WriteUnsynced(ctx, func(tx *store.Tx) error { return index(tx, wanted, size) })
 		if err != nil {
 			return err
 		}

@@ -310,6 +310,9 @@ func (d *Outbox) settle(ctx context.Context, o store.Out, from gateway.Address, 
 // arrived. A row whose chat has moved since leaves at the new address, where none of
 // the old messages are.
 func change(tx *store.Tx, o store.Out, at gateway.Address) (now store.Out, took bool, err error) {
+	if took, err = tx.Outbox().UpdateOutAt(at, o); took || err != nil {
+		return o, took, err
+	}
 	now, err = tx.Outbox().OutNamed(o.Key)
 	if err != nil {
 		return o, false, err

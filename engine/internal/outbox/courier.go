@@ -26,7 +26,9 @@ const (
 // courier is the worker of one address, or what keeps one away from it.
 type courier struct {
 	again bool
-	gone  chan struct{} // closed when it leaves the address
+	// next is the row to begin with, without an id where that has to be looked for.
+	next store.Out
+	gone chan struct{} // closed when it leaves the address
 }
 
 // serve delivers until nothing is left for the address.
@@ -34,7 +36,10 @@ func (d *Outbox) serve(ctx context.Context, a gateway.Address, c *courier) {
 	for d.more(a, c, ctx.Err() != nil) {
 		for {
 			d.follow(ctx, a)
-			o, waits, err := d.first(ctx, a)
+			o, waits, err := c.next, true, error(nil)
+			if c.next = (store.Out{}); o.ID == 0 {
+				o, waits, err = d.first(ctx, a)
+			}
 			if err != nil && ctx.Err() == nil {
 				d.config.Log.Error("outbox not read", "chat", a.String(), "err", err)
 				wait.For(ctx, time.Second)

@@ -117,10 +117,14 @@ func (d *Outbox) Close() {
 func (d *Outbox) Wait() { d.work.Wait() }
 
 // Notify says that an address has something to deliver.
-func (d *Outbox) Notify(a gateway.Address) {
+func (d *Outbox) Notify(a gateway.Address) { d.Added(store.Out{Address: a}) }
+
+// Added says that a row was added. One with an id is the first that waits at its address,
+// so that its courier need not look for it.
+func (d *Outbox) Added(o store.Out) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	a = d.home(a)
+	a := d.home(o.Address)
 	if c := d.couriers[a]; c != nil {
 		c.again = true
 		return
@@ -128,12 +132,15 @@ func (d *Outbox) Notify(a gateway.Address) {
 	if d.ctx == nil || d.closed {
 		return
 	}
-	d.startAt(a)
+	if len(d.moves) > 0 { // others may have come before it
+		o = store.Out{}
+	}
+	d.startAt(a, o)
 }
 
-// startAt starts the courier of an address. d.mu is held.
-func (d *Outbox) startAt(a gateway.Address) {
-	c := &courier{again: true, gone: make(chan struct{})}
+// startAt starts the courier of an address with a row. d.mu is held.
+func (d *Outbox) startAt(a gateway.Address, next store.Out) {
+	c := &courier{again: true, next: next, gone: make(chan struct{})}
 	d.couriers[a] = c
 	ctx := d.ctx
 	d.work.Go(func() { d.serve(ctx, a, c) })
@@ -188,7 +195,7 @@ func (d *Outbox) leave(a gateway.Address, c *courier, waits bool) bool {
 	if !waits && !c.again || d.ctx == nil || d.closed {
 		return false
 	}
-	d.startAt(a)
+	d.startAt(a, store.Out{})
 	return true
 }
 

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/wait"
@@ -20,8 +19,7 @@ const (
 	chooseEvery = 24 * time.Hour
 	// docsAfter is when the manual is indexed if no search needs it earlier.
 	docsAfter = time.Minute
-	// indexAfter is the time between two looks for messages that were stored without
-	// their index.
+	// indexAfter is how long messages are gathered before they are indexed.
 	indexAfter = 500 * time.Millisecond
 	// Vectors are made when no turn has run for embedAfter; a bot that is never
 	// idle makes a batch of them every embedAtLast.
@@ -31,7 +29,7 @@ const (
 	embedAgain = time.Minute
 )
 
-// Said says that messages were stored; their vectors are still to be made.
+// Said says that messages were stored; they are still to be indexed.
 func (r *Memory) Said() { wait.Signal(r.messages) }
 
 // kept says that there is something to embed.
@@ -85,25 +83,18 @@ func (r *Memory) chooseDaily(ctx context.Context, db *store.Store) {
 	r.kept() // another model makes its own vectors of everything
 }
 
-// ready makes everything findable that a command looks for. A running bot does so by
-// itself.
+// ready makes everything findable that a tool or a command looks for. A running bot does
+// most of it by itself.
 func (r *Memory) ready(ctx context.Context, db *store.Store) {
 	if !r.running.Load() {
 		r.Choose(ctx, db)
 		r.renew(ctx, db)
 	}
+	r.catchUp(ctx, db)
 }
 
-// Index indexes the messages that a transaction has stored, in that transaction. An
-// error of the index does not keep the messages from being stored; indexMessages tries
-// again and logs the error.
-func (r *Memory) Index(tx *store.Tx) error {
-	_, err := tx.Try(func() error { return memory.Index(tx, Findable, r.ChunkSize()) })
-	return err
-}
-
-// indexMessages indexes the messages that were stored without their index: by commands and
-// older versions, or because the index could not be written.
+// indexMessages indexes messages soon after they were stored. A turn need not wait for it,
+// and what is said meanwhile is indexed with them.
 func (r *Memory) indexMessages(ctx context.Context, db *store.Store) {
 	for {
 		r.catchUp(ctx, db)

@@ -182,10 +182,7 @@ func (rs *Runs) end(ctx context.Context, j store.Job, r store.Run, end ending, m
 		if ended, err = rs.storeEnd(tx, j, r, end, left, made); err != nil {
 			return err
 		}
-		if err := outbox.Add(tx, outs); err != nil {
-			return err
-		}
-		return rs.Index(tx)
+		return outbox.Add(tx, outs)
 	})
 	if err != nil {
 		rs.Log.Error("run not stored", "run", r.ID, "err", err)

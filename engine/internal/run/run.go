@@ -55,8 +55,6 @@ type Config struct {
 	Turn func(context.Context, *Work) Made
 	// Owners are the private chats of the owners of a channel, except beside.
 	Owners func(beside gateway.ChatID) []gateway.Address
-	// Index adds the messages of a transaction to the memory index.
-	Index func(*store.Tx) error
 	// LookEvery is how often the jobs are checked for changes by other processes, 0 for
 	// the default.
 	LookEvery time.Duration
@@ -158,7 +156,7 @@ func (rs *Runs) attempt(ctx context.Context, j store.Job, r store.Run) (again bo
 		return false
 	}
 	if j.Kind == store.JobReminder {
-		rs.end(ctx, j, r, ending{state: store.RunDone, report: "⏰ " + j.Message, result: j.Message}, nil)
+		rs.end(ctx, j, r, ending{state: store.RunDone, report: rs.reminder(j, r), result: j.Message}, nil)
 		return false
 	}
 	watch, stop := rs.remindInTime(ctx, j, r)
@@ -194,6 +192,14 @@ func (rs *Runs) attempt(ctx context.Context, j store.Job, r store.Run) (again bo
 		return false
 	}
 	return rs.end(context.WithoutCancel(ctx), j, w.Run, rs.endingOf(w, made), &made).State == store.RunRetry
+}
+
+// reminder is how a reminder reads; a terminal shows no time beside it.
+func (rs *Runs) reminder(j store.Job, r store.Run) string {
+	if j.Target.Chat.Channel != "console" {
+		return "⏰ " + j.Message
+	}
+	return "⏰ " + r.ScheduledAt.In(rs.Settings().Zone()).Format("15:04") + " " + j.Message
 }
 
 // lost says why a subagent cannot be resumed, "" when it can: its progress is unknown,

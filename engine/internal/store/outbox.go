@@ -57,6 +57,9 @@ const (
 	pendingOutAtSQL = `SELECT ` + outColumns + ` FROM outbox
 		WHERE state IN ('new', 'sending') AND channel = ? AND chat = ? AND thread = ? ORDER BY id LIMIT ?`
 
+	updateOutSQL = `UPDATE outbox SET body = ?, edit = ?, state = ?, attempts = ?, resent = ?, message_id = ?,
+		not_before = ?, note = ?, sent_at = ?, channel = ?, chat = ?, thread = ? WHERE id = ?`
+
 	outNamedSQL = `SELECT ` + outColumns + ` FROM outbox WHERE key = ?`
 
 	outsSinceSQL = `SELECT EXISTS (SELECT 1 FROM outbox
@@ -105,8 +108,16 @@ func (tx OutboxTx) AddOut(o Out) error {
 	if err == nil && movedTo != 0 {
 		_, err = tx.exec(moveOutSQL, o.Address.Chat.Channel, o.Address.Chat.ID, movedTo)
 	}
-	tx.changes.Out = append(tx.changes.Out, o.Address)
-	return wrap(err, "add out %s", o.Key)
+	if err != nil {
+		return fmt.Errorf("add out %s: %w", o.Key, err)
+	}
+	next := Out{Address: o.Address}
+	waiting, err := tx.PendingOut(&o.Address, 1)
+	if len(waiting) == 1 && waiting[0].Key == o.Key {
+		next = waiting[0] // as it was stored
+	}
+	tx.changes.Out = append(tx.changes.Out, next)
+	return err
 }
 
 // AddOutsBehind stores rows that leave directly behind another one: what waited
@@ -149,14 +160,24 @@ func (tx OutboxTx) PendingOut(a *Address, limit int) ([]Out, error) {
 	return all, wrap(err, "list pending out")
 }
 
+// UpdateOutAt is UpdateOut for a row that waits at an address, or whose message has arrived.
+// done is false for another row, which stays as it is.
+func (tx OutboxTx) UpdateOutAt(a Address, o Out) (done bool, err error) {
+	n, err := tx.exec(updateOutSQL+` AND channel = ? AND chat = ? AND thread = ? AND (state IN ('new', 'sending') OR ?)`,
+		append(o.updated(), a.Chat.Channel, a.Chat.ID, a.Thread, o.State == OutboxSent)...)
+	return n == 1, wrap(err, "update out %d", o.ID)
+}
+
+// updated are the values of updateOutSQL.
+func (o *Out) updated() []any {
+	return []any{o.Body, o.Edit, o.State, o.Attempts, o.Resent, o.MessageID, toMillis(o.NotBefore), o.Note, toMillis(o.SentAt),
+		o.Address.Chat.Channel, o.Address.Chat.ID, o.Address.Thread, o.ID}
+}
+
 // UpdateOut writes back the fields that delivery changes: Body, Edit, State,
 // Attempts, Resent, MessageID, NotBefore, Note, SentAt, Address.
 func (tx OutboxTx) UpdateOut(o Out) error {
-	err := tx.change(`UPDATE outbox SET body = ?, edit = ?, state = ?, attempts = ?, resent = ?, message_id = ?,
-			not_before = ?, note = ?, sent_at = ?, channel = ?, chat = ?, thread = ? WHERE id = ?`,
-		o.Body, o.Edit, o.State, o.Attempts, o.Resent, o.MessageID, toMillis(o.NotBefore), o.Note, toMillis(o.SentAt),
-		o.Address.Chat.Channel, o.Address.Chat.ID, o.Address.Thread, o.ID)
-	return wrap(err, "update out %d", o.ID)
+	return wrap(tx.change(updateOutSQL, o.updated()...), "update out %d", o.ID)
 }
 
 // OutNamed returns the row with a key, or ErrNotFound.

@@ -54,8 +54,8 @@ type Config struct {
 
 // Changes are what a transaction has changed that others wait for.
 type Changes struct {
-	// Out are the addresses at which something has to leave.
-	Out []Address
+	// Out are the rows that have to leave; of one that has others before it, only the address.
+	Out []Out
 	// Messages says that the history of a chat has grown, Jobs that jobs or runs
 	// were added or changed.
 	Messages, Jobs bool

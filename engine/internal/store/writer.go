@@ -182,45 +182,21 @@ func (w *writer) begin(ctx context.Context, unsynced bool) (tx *sqlite.Transacti
 	return tx, err
 }
 
-// callInSavepoint runs one of several requests.
+// callInSavepoint runs one of several requests and takes back what it changed when it
+// failed. A savepoint that is not there any more means that SQLite gave up the whole
+// transaction (a full disk); going on would commit each later statement by itself, so that
+// is err, and the end of all.
 func (w *writer) callInSavepoint(tx *sqlite.Transaction, r *request) (err error) {
-	r.err, err = inSavepoint(tx, func() error { return w.call(tx, r) })
-	return err
-}
-
-// inSavepoint runs fn and takes back what it changed when it failed. A savepoint
-// that is not there any more means that SQLite gave up the whole transaction (a
-// full disk); going on would commit each later statement by itself, so that is err,
-// and the end of all.
-func inSavepoint(tx *sqlite.Transaction, fn func() error) (failed, err error) {
 	if _, err := tx.Exec("SAVEPOINT one"); err != nil {
-		return nil, err
+		return err
 	}
-	if failed = fn(); failed != nil {
+	if r.err = w.call(tx, r); r.err != nil {
 		if _, err := tx.Exec("ROLLBACK TO one"); err != nil {
-			return failed, errors.Join(failed, err)
+			return errors.Join(r.err, err)
 		}
 	}
 	_, err = tx.Exec("RELEASE one")
-	return failed, err
-}
-
-// Try runs a part of the transaction that may fail without the rest: what it
-// changed is taken back then, and failed says why. An error err of the disk, or of
-// SQLite itself, is for the whole transaction.
-func (tx *Tx) Try(fn func() error) (failed, err error) {
-	failed, err = inSavepoint(tx.tx, func() (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			}
-		}()
-		return fn()
-	})
-	if err == nil && Unwritable(failed) {
-		err = failed
-	}
-	return failed, err
+	return err
 }
 
 func (w *writer) call(tx *sqlite.Transaction, r *request) (err error) {

@@ -275,7 +275,7 @@ func (m *Maker) step(ctx context.Context, t Task) (more bool, err error) {
 	var summary string
 	room := m.config.Tokens.Room(small, answer+frame)
 	for tries := 0; ; tries++ {
-		text, n := transcript(past.Summary, old, room)
+		text, n := transcript(past.Summary, old, room, m.config.Settings().Zone())
 		old = old[:n]
 		summary, err = m.ask(ctx, small, t, summing(small, answer, text))
 		fail, is := llm.Overlong(err)
@@ -346,7 +346,7 @@ func beginsTurn(messages []store.Message, i int) bool {
 // transcript writes the notes so far and the oldest turns as a text of at most
 // so many tokens, and says how many messages are in it: at least one turn, which
 // is shortened when it alone is too long.
-func transcript(notes store.Summary, messages []store.Message, tokens int) (text string, n int) {
+func transcript(notes store.Summary, messages []store.Message, tokens int, zone *time.Location) (text string, n int) {
 	var b strings.Builder
 	if notes.Text != "" {
 		fmt.Fprintf(&b, "Notes so far:\n%s\n\n", notes.Text)
@@ -359,10 +359,10 @@ func transcript(notes store.Summary, messages []store.Message, tokens int) (text
 			end++
 		}
 		most := quotedBytes
-		turn := transcribe(messages[n:end], most)
+		turn := transcribe(messages[n:end], most, zone)
 		for n == 0 && llm.Estimate(turn) > left && most > 100 {
 			most /= 2
-			turn = transcribe(messages[n:end], most)
+			turn = transcribe(messages[n:end], most, zone)
 		}
 		if left -= llm.Estimate(turn); left < 0 && n > 0 {
 			break
@@ -374,7 +374,7 @@ func transcript(notes store.Summary, messages []store.Message, tokens int) (text
 }
 
 // transcribe writes messages as lines of a script.
-func transcribe(messages []store.Message, most int) string {
+func transcribe(messages []store.Message, most int, zone *time.Location) string {
 	var b strings.Builder
 	for _, m := range messages {
 		who := string(m.Body.Role)
@@ -382,7 +382,7 @@ func transcribe(messages []store.Message, most int) string {
 			who = clip.Name(m.SenderName)
 		}
 		if text := strings.TrimSpace(m.Body.PlainText()); text != "" {
-			fmt.Fprintf(&b, "%s (%s): %s\n", who, m.At.UTC().Format("2006-01-02 15:04"), clip.Middle(text, most))
+			fmt.Fprintf(&b, "%s (%s): %s\n", who, m.At.In(zone).Format("2006-01-02 15:04"), clip.Middle(text, most))
 		}
 		for _, block := range m.Body.Blocks {
 			switch {

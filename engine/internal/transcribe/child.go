@@ -63,7 +63,7 @@ func faultOf(err error, longest time.Duration) error {
 	case errors.Is(err, sound.ErrBroken):
 		return &confined.Fault{Kind: confined.Broken, Detail: err.Error()}
 	case errors.Is(err, errTooLong):
-		return &confined.Fault{Kind: confined.TooLong, Detail: ">" + clock(longest)}
+		return &confined.Fault{Kind: confined.TooLong, Detail: ">" + confined.Clock(longest)}
 	case errors.Is(err, errNoWords):
 		return &confined.Fault{Kind: confined.NoWords}
 	}

@@ -93,7 +93,7 @@ func (e *Ears) Hear(ctx context.Context, file, mime string, length time.Duration
 	s := e.settings()
 	language = cmp.Or(language, s.Language)
 	if length > s.Longest {
-		return Heard{}, &confined.Fault{Kind: confined.TooLong, Detail: clock(length)}
+		return Heard{}, &confined.Fault{Kind: confined.TooLong, Detail: confined.Clock(length)}
 	}
 	library, dir, ready := e.local(s, language)
 	var fault error = &confined.Fault{Kind: confined.NoReader, Detail: NoEars}
@@ -116,15 +116,6 @@ func (e *Ears) Hear(ctx context.Context, file, mime string, length time.Duration
 		return Heard{}, err
 	}
 	return Heard{Text: text, Model: s.Server.Model}, nil
-}
-
-// clock is a length as "0:07" or "3:00:00".
-func clock(d time.Duration) string {
-	s := int(d.Round(time.Second).Seconds())
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
 // settings are the settings with what their zero values mean.

@@ -87,8 +87,11 @@ func (t *turn) askModel(ctx context.Context, c model.Candidate, conv []llm.Messa
 	if _, last := t.lastWord(round); last && err == nil {
 		t.wantedMore = isEmpty(result.Message) || result.Unwanted
 	}
-	if err == nil && result.Stop == llm.StopRefusal && result.Message.PlainText() == "" {
-		err = &llm.Error{Kind: llm.Refused}
+	if err == nil && result.Stop == llm.StopRefusal {
+		if isEmpty(result.Message) {
+			return result, &llm.Error{Kind: llm.Refused}
+		}
+		t.notes = append(t.notes, locale.Say(t.settings.Language, locale.AnswerFiltered))
 	}
 	return result, err
 }

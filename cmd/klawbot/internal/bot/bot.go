@@ -180,7 +180,7 @@ func (p *Bot) atDesk() web.Desk {
 
 func menu(language string) []telegram.Command {
 	var list []telegram.Command
-	for _, c := range engine.Commands(language) {
+	for _, c := range engine.Commands(language, false) {
 		list = append(list, telegram.Command(c))
 	}
 	return list

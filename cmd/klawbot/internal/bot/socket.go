@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"klawbot/engine"
@@ -165,7 +166,12 @@ func (p *Bot) handler(e *engine.Engine) http.Handler {
 	}
 	if p.page != nil {
 		mux.HandleFunc("POST /link", func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.WriteString(w, p.page.Link()) // who asked may be gone
+			link, err := p.Link(r.Context())
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusConflict)
+				return
+			}
+			_, _ = io.WriteString(w, link) // who asked may be gone
 		})
 	}
 	return mux
@@ -181,18 +187,24 @@ func AskLink(ctx context.Context, dir string) (string, error) {
 	switch {
 	case err == nil && code == http.StatusServiceUnavailable:
 		err = ErrWaiting
+	case err == nil && code == http.StatusConflict:
+		err = errors.New(strings.TrimSpace(string(link)))
 	case err == nil && code != http.StatusOK:
 		err = ErrNoPage
 	}
 	return string(link), err
 }
 
-// Link is a link that signs a browser in, "" without the web page.
-func (p *Bot) Link() string {
+// Link is a link that signs a browser in, "" without the web page. The error says why the
+// page is not served.
+func (p *Bot) Link(ctx context.Context) (string, error) {
 	if p.page == nil {
-		return ""
+		return "", nil
 	}
-	return p.page.Link()
+	if err := p.page.Listening(ctx); err != nil {
+		return "", err
+	}
+	return p.page.Link(), nil
 }
 
 // Console talks to the running bot as a terminal, until done is called.

@@ -75,7 +75,9 @@ func (p *Bot) channelRows(ctx context.Context) []health.Finding {
 }
 
 func settling(all []gateway.Health) bool {
-	return slices.ContainsFunc(all, func(h gateway.Health) bool { return h.Fault == "" && !connected(h) })
+	return slices.ContainsFunc(all, func(h gateway.Health) bool {
+		return h.Fault == "" && (!connected(h) || h.Channel == "telegram" && h.Name == "")
+	})
 }
 
 // connected says that the channel has reached its messenger. The first long

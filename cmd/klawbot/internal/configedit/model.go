@@ -147,6 +147,12 @@ func SetToken(l *config.Live, token string) error {
 	return setOne(l, key, Reference(token, l.Source.Environ), "edit "+key, func(c *config.Config) { c.Channels.Telegram.Token = token })
 }
 
+// SetAPIURL sets the address of the Bot API server in config.yaml.
+func SetAPIURL(l *config.Live, address string) error {
+	const key = "channels.telegram.apiURL"
+	return setOne(l, key, Quote(address), "edit "+key, func(c *config.Config) { c.Channels.Telegram.APIURL = address })
+}
+
 // SetTimezone sets the time zone of the bot in config.yaml.
 func SetTimezone(l *config.Live, zone string) error {
 	return setOne(l, "agent.timezone", Quote(zone), "edit agent.timezone", func(c *config.Config) { c.Agent.Timezone = zone })

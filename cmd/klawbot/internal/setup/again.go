@@ -15,41 +15,39 @@ import (
 )
 
 // again asks about a configuration that is there: Enter keeps each answer, and what is
-// not asked about stays as it is. One without Telegram is new to the person: klawbot
-// chat wrote it.
+// not asked about stays as it is. With --yes nothing is asked, and the flags alone change
+// it. One without Telegram is new to the person: klawbot chat wrote it.
 func (s Setup) again(ctx context.Context, file string, a *Answers) error {
 	l, err := config.Open(config.Source{File: file, Environ: s.Environ, Redact: s.Redact})
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(s.Stdout, s.Advice(fmt.Sprintf("%s exists. Enter keeps an answer; to start over: klawbot init --force\n", config.Display(file))))
+	if !a.Yes {
+		s.say("%s exists. Enter keeps an answer; to start over: klawbot init --force", config.Display(file))
+	}
 	p := terminal.Ask(s.Stdin, s.Stdout)
 	c := l.Config()
 	name, models := "?", c.EngineModels()
-	if m, ok := models.Entries[models.Default]; ok {
-		if name, err = p.Ask(ctx, "Model, or ? for a list", m.Name+" at "+m.Provider); err != nil {
-			return err
-		}
-		if name == m.Name+" at "+m.Provider {
+	if m, ok := models.Entries[models.Default]; a.Yes || a.Model != "" {
+		name = a.Model
+	} else if ok {
+		now := m.Name + " at " + m.Provider
+		if name, err = p.Ask(ctx, "Model, or ? for a list", now); name == now {
 			name = ""
 		}
 	}
-	if name != "" {
-		if err := s.changeModel(ctx, p, l, strings.TrimPrefix(name, "?"), &Answers{}); err != nil {
-			return err
-		}
+	if err == nil && name != "" {
+		err = s.changeModel(ctx, p, l, strings.TrimPrefix(name, "?"), a)
 	}
-	if !a.NoTelegram {
-		if err := s.changeToken(ctx, p, l, a, false); err != nil {
-			return err
-		}
+	if err == nil && !a.NoTelegram {
+		err = s.changeToken(ctx, p, l, a, false)
 	}
 	zone := c.Location().String()
 	a.Timezone = cmp.Or(a.Timezone, zone)
-	if err := s.askTimezone(ctx, p, a); err != nil {
-		return err
+	if err == nil && !a.Yes {
+		err = s.askTimezone(ctx, p, a)
 	}
-	if a.Timezone != zone {
+	if err == nil && a.Timezone != zone {
 		err = configedit.SetTimezone(l, a.Timezone)
 	}
 	if err == nil && c.Channels.Telegram.Token == "" {
@@ -63,17 +61,18 @@ func (s Setup) again(ctx context.Context, file string, a *Answers) error {
 
 // askRest asks what a first klawbot init asks beside model, Telegram and time zone.
 func (s Setup) askRest(ctx context.Context, p *terminal.Prompter, l *config.Live, a *Answers) error {
-	web, embedding := l.Config().Channels.Web.Enabled, l.Config().Memory.Embedding.Model
-	a.Web = a.Web || web
-	if err := s.askExtras(ctx, p, a); err != nil {
-		return err
+	a.Web = a.Web || l.Config().Channels.Web.Enabled
+	if !a.Yes {
+		if err := s.askExtras(ctx, p, a); err != nil {
+			return err
+		}
 	}
-	if a.Web && !web {
+	if a.Web && !l.Config().Channels.Web.Enabled {
 		if err := configedit.EnableWeb(l); err != nil {
 			return err
 		}
 	}
-	if a.Embedding != "" && a.Embedding != embedding {
+	if a.Embedding != "" && a.Embedding != l.Config().Memory.Embedding.Model {
 		if err := configedit.SetEmbedding(l, a.Embedding); err != nil {
 			return err
 		}

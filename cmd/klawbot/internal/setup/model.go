@@ -57,7 +57,7 @@ func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.
 		}
 		fmt.Fprintf(s.Stdout, "  %d) Other server (URL, API key)\n  %d) Skip (commands only)\n", other, none)
 		for i, c := range toDownload {
-			fmt.Fprintf(s.Stdout, "  %d) %s\n", none+1+i, c.title)
+			s.say("  %d) %s", none+1+i, c.title)
 		}
 		text, err := p.Ask(ctx, "Number", strconv.Itoa(usual))
 		if err != nil {
@@ -178,7 +178,6 @@ func (s Setup) ChangeModel(ctx context.Context, l *config.Live, name string, a *
 
 func (s Setup) changeModel(ctx context.Context, p *terminal.Prompter, l *config.Live, name string, a *Answers) error {
 	client := httpclient.New(httpclient.Options{Proxy: true})
-	known := l.Config().EngineModels().Entries
 	chosen, err := s.namedModel(ctx, client, l, name, a)
 	if err == nil && chosen == nil && name == "" {
 		if chosen, err = s.askModel(ctx, p, client, l.Source.File, entriesOf(l)...); err != nil {
@@ -197,9 +196,8 @@ func (s Setup) changeModel(ctx context.Context, p *terminal.Prompter, l *config.
 	if err != nil {
 		return err
 	}
-	for entry, m := range known {
+	for entry, m := range l.Config().EngineModels().Entries {
 		if configedit.SameModel(m, *chosen) {
-			name = entry
 			err = configedit.SetDefault(l, entry)
 			return errors.Join(err, s.changed(err, "Default model: "+entry))
 		}
@@ -308,11 +306,14 @@ func (s Setup) ChangeToken(ctx context.Context, l *config.Live, a *Answers, off 
 // learns who that is.
 func (s Setup) changeToken(ctx context.Context, p *terminal.Prompter, l *config.Live, a *Answers, off bool) (err error) {
 	t := l.Config().Channels.Telegram
-	a.APIURL, a.Token = t.APIURL, keys.TrimSecret(a.Token)
-	asked := !off && a.Token == ""
+	if a.APIURL != "" && a.APIURL != t.APIURL {
+		err = configedit.SetAPIURL(l, a.APIURL)
+	}
+	a.APIURL, a.Token = cmp.Or(a.APIURL, t.APIURL), keys.TrimSecret(a.Token)
+	asked := !off && !a.Yes && a.Token == ""
 	ownerless := len(t.OwnerIDs)+len(a.owners) == 0
 	var bot telegram.Bot
-	if asked {
+	if err == nil && asked {
 		question := askForToken
 		if t.Token != "" {
 			question = "New bot token from @BotFather, or Enter to keep the bot"
@@ -331,7 +332,7 @@ func (s Setup) changeToken(ctx context.Context, p *terminal.Prompter, l *config.
 		err = configedit.SetToken(l, a.Token)
 	}
 	a.allowed = config.Unique(slices.Concat(t.AllowedChatIDs, a.allowed))
-	if err == nil && a.Token != "" && ownerless && (asked || p.AtTerminal()) {
+	if err == nil && a.Token != "" && ownerless && !a.Yes && (asked || p.AtTerminal()) {
 		err = s.askOwner(ctx, p, a, httpclient.New(httpclient.Options{Proxy: true}), bot)
 	}
 	if err == nil && len(a.owners)+len(a.Allow) > 0 {

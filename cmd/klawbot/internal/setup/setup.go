@@ -46,6 +46,11 @@ type Setup struct {
 
 func (s Setup) getenv(name string) string { return config.Source{Environ: s.Environ}.Getenv(name) }
 
+// say prints lines, folded for a terminal.
+func (s Setup) say(format string, args ...any) {
+	fmt.Fprintln(s.Stdout, terminal.Fold(s.Stdout, s.Advice(fmt.Sprintf(format, args...)), 0))
+}
+
 // Answers are what makes a configuration.
 type Answers struct {
 	Yes, Force, NoTelegram, NoAssets bool
@@ -63,7 +68,7 @@ type Answers struct {
 }
 
 // speaks reports whether a configuration has Telegram in it, or cannot be read.
-// One that klawbot chat wrote for the terminal has not, and init may replace it.
+// One that klawbot chat wrote for the terminal has not, and init completes it.
 func (s Setup) speaks(file string) bool {
 	l, err := config.Source{File: file, Environ: s.Environ, Redact: s.Redact}.Load()
 	return err != nil || l.Channels.Telegram.Token != ""
@@ -85,18 +90,20 @@ func (s Setup) Run(ctx context.Context, a *Answers) error {
 		return usage.Wrap(err)
 	}
 	a.allowed = config.Unique(slices.Concat(a.allowed, a.owners))
-	_, err = os.Stat(file)
-	switch exists := err == nil && !a.Force; {
-	case exists && !a.Yes:
-		return s.again(ctx, file, a)
-	case exists && s.speaks(file):
-		return usage.Errorf("%s already exists. Replace it (the old file is kept): klawbot init --force. Change the model: klawbot model; the token: klawbot telegram; add a chat: klawbot allow ID", config.Display(file))
-	}
 	if a.NoTelegram && (a.Token != "" || len(a.Owner)+len(a.Allow) > 0) {
 		return usage.Errorf("--token, --owner and --allow need Telegram; leave out --no-telegram")
 	}
 	if a.Embedding != "" && !slices.Contains(data.EmbeddingModels(), a.Embedding) {
 		return usage.Errorf("--embedding must be one of %s", strings.Join(data.EmbeddingModels(), ", "))
+	}
+	if err := config.CheckTimezone(a.Timezone); a.Timezone != "" && err != nil {
+		return usage.Errorf("--timezone %w", err)
+	}
+	if _, err := os.Stat(file); err == nil && !a.Force {
+		if a.Yes && s.speaks(file) {
+			return usage.Errorf("%s already exists. Replace it (the old file is kept): klawbot init --force. Change the model: klawbot model; the token: klawbot telegram; add a chat: klawbot allow ID", config.Display(file))
+		}
+		return s.again(ctx, file, a)
 	}
 	client := httpclient.New(httpclient.Options{Proxy: true})
 	if a.Yes {
@@ -143,9 +150,6 @@ func (s Setup) newConfigFile() (string, error) {
 func (s Setup) initByFlags(ctx context.Context, a *Answers, client *http.Client) error {
 	if a.Timezone == "" {
 		a.Timezone = config.GuessTimezone(s.getenv, "/etc/localtime")
-	}
-	if err := config.CheckTimezone(a.Timezone); err != nil {
-		return usage.Errorf("--timezone %w", err)
 	}
 	if err := a.CheckModel(); err != nil {
 		return err
@@ -234,7 +238,7 @@ func (s Setup) initByQuestions(ctx context.Context, a *Answers, client *http.Cli
 
 // askExtras asks about what works without an answer, too.
 func (s Setup) askExtras(ctx context.Context, p *terminal.Prompter, a *Answers) (err error) {
-	if !a.Web {
+	if !a.Web && s.getenv("container") == "" { // a page inside a container reaches nobody
 		if a.Web, err = p.Confirm(ctx, "Web page on this machine?"); err != nil {
 			return err
 		}
@@ -367,11 +371,7 @@ func (s Setup) askSpeech(ctx context.Context, p *terminal.Prompter, a *Answers) 
 func (s Setup) setUpSpeech(ctx context.Context, f config.Folders, from string) error {
 	fmt.Fprintf(s.Stdout, "Downloading the speech model %s ...\n", data.SpeechModel)
 	err := bot.PullSpeech(ctx, s.Stdout, bot.Pull{Dir: filepath.Join(f.Data, "assets"), From: from, Patience: setupPatience})
-	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	_, err = fmt.Fprintf(s.Stdout, "Can't download the speech model: %s\nUntil then, klawbot doesn't understand voice messages.\n", s.Advice(s.Redact.Text(err.Error())))
-	return err
+	return s.unless(ctx, err, "speech model", "doesn't understand voice messages")
 }
 
 // localLanguage is the language of the system, such as "ru"; "en" when it names
@@ -402,11 +402,15 @@ func (s Setup) setUpAssets(ctx context.Context, c *config.Config, f config.Folde
 	}
 	fmt.Fprintf(s.Stdout, "Downloading the embedding model %s for semantic search ...\n", p.Model)
 	err := bot.PullAssets(ctx, s.Stdout, bot.Pull{Model: p.Model, Dir: filepath.Join(f.Data, "assets"), From: from, Patience: setupPatience})
-	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return ctx.Err()
+	return s.unless(ctx, err, "embedding model", "uses keyword search")
+}
+
+// unless says what klawbot does without a model that could not be downloaded.
+func (s Setup) unless(ctx context.Context, err error, model, without string) error {
+	if err != nil && ctx.Err() == nil {
+		s.say("Can't download the %s: %s\nUntil then, klawbot %s.", model, s.Redact.Text(err.Error()), without)
 	}
-	_, err = fmt.Fprintf(s.Stdout, "Can't download the embedding model: %s\nUntil then, klawbot uses keyword search.\n", s.Advice(s.Redact.Text(err.Error())))
-	return err
+	return ctx.Err()
 }
 
 // yaml is the text of the new config.yaml. A secret that stands in a variable

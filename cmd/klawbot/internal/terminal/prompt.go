@@ -90,8 +90,11 @@ func (p *Prompter) Ask(ctx context.Context, question, usual string) (string, err
 	if usual != "" {
 		question += " [" + usual + "]"
 	}
-	fmt.Fprint(p.out, question+": ")
+	fmt.Fprint(p.out, Fold(p.out, question+": ", 0))
 	text, err := p.await(ctx, p.readLine)
+	if errors.Is(err, errEnded) {
+		fmt.Fprintln(p.out) // what comes next gets a line of its own
+	}
 	if text == "" {
 		text = usual
 	}

@@ -16,8 +16,6 @@ import (
 type talk struct {
 	client *console.Client
 	out    io.Writer
-	// live shows answers while they grow; else they are shown when complete.
-	live bool
 	// notices gets what answers no line, such as reminders. Nil: out.
 	notices io.Writer
 	// refuses says no to what the bot asks: no line of a person follows.
@@ -28,10 +26,6 @@ type talk struct {
 	// order and texts are the messages that are not complete yet.
 	order []int64
 	texts map[int64]string
-	// open is the message whose text the cursor stands behind, shown what of
-	// it is printed.
-	open  int64
-	shown string
 }
 
 // NewTalk shows answers when they are complete.
@@ -213,11 +207,7 @@ func (t *talk) show(e console.Event) bool {
 	e.Text = Visible(e.Text)
 	switch e.Type {
 	case console.TypeMessage, console.TypeEdit:
-		if t.live {
-			t.grow(e)
-		} else {
-			t.keep(e)
-		}
+		t.keep(e)
 	case console.TypeDelete:
 		delete(t.texts, e.ID)
 	}
@@ -245,48 +235,15 @@ func (t *talk) keep(e console.Event) {
 	t.order, t.texts = nil, nil
 }
 
-// grow prints what is new of a message. A text that changed in its middle is
-// printed again as a whole.
-func (t *talk) grow(e console.Event) {
-	text := strings.TrimSuffix(e.Text, placeholder)
-	if e.Last {
-		text = e.Text
-	}
-	if e.ID != t.open {
-		t.endLine()
-		t.open = e.ID
-	}
-	if rest, ok := strings.CutPrefix(text, t.shown); ok {
-		if t.shown == "" && rest != "" {
-			fmt.Fprint(t.out, "\r") // over the prompt
-		}
-		fmt.Fprint(t.out, rest)
-	} else {
-		fmt.Fprint(t.out, "\n"+text)
-	}
-	t.shown = text
-	if e.Last {
-		t.endLine()
-	}
-}
-
-func (t *talk) endLine() {
-	if t.shown != "" {
-		fmt.Fprintln(t.out)
-	}
-	t.open, t.shown = 0, ""
-}
-
 // errEnd ends a talk without being an error.
 var errEnd = errors.New("end")
 
 // ErrFailed ends a talk in which the bot could not answer.
 var ErrFailed = errors.New("the bot could not answer")
 
-// Converse is a talk with a person, to whom answers are shown while they grow.
+// Converse is a talk with a person at a terminal that can only print lines.
 func Converse(ctx context.Context, bot *console.Client, in io.Reader, out io.Writer) error {
-	t := &talk{client: bot, out: out, live: true}
-	return t.run(ctx, linesOf(ctx, in), true)
+	return NewTalk(bot, out).run(ctx, linesOf(ctx, in), true)
 }
 
 // Say says one thing, and shows the answer when it is complete. What else the bot says

@@ -13,25 +13,6 @@ import (
 	"klawbot/gateway/console"
 )
 
-func TestAnswerGrowsInATerminal(t *testing.T) {
-	var out strings.Builder
-	k := &talk{out: &out, live: true}
-	var last bool
-	for _, e := range []console.Event{
-		{Type: console.TypeReady},
-		{Type: console.TypeMessage, ID: 1, Text: "…"},
-		{Type: console.TypeEdit, ID: 1, Text: "Hel…"},
-		{Type: console.TypeEdit, ID: 1, Text: "Hello the…"},
-		{Type: console.TypeMessage, ID: 2, Text: "by the way"},
-		{Type: console.TypeEdit, ID: 1, Text: "Hello there.", Last: true},
-	} {
-		last = k.show(e)
-	}
-	if want := "\rHello the\n\rby the way\n\rHello there.\n"; out.String() != want || !last {
-		t.Errorf("got %q, %v, want %q", out.String(), last, want)
-	}
-}
-
 // TestTalkSurvivesRefusedMessage: while the disk is full a person reads so
 // and can go on.
 func TestTalkSurvivesRefusedMessage(t *testing.T) {

@@ -42,19 +42,36 @@ func width(out io.Writer) int {
 	return 80
 }
 
-// Fold breaks a line of hints between them when it is too long for the terminal.
-func Fold(out io.Writer, line string) string {
-	const between = " · "
-	if len([]rune(line)) <= width(out) {
-		return line
+// Fold breaks lines between words where a terminal would break them anywhere. What
+// follows a break is indented. Without a terminal the text stays as it is.
+func Fold(out io.Writer, text string, indent int) string {
+	if !Is(out) {
+		return text
 	}
+	return foldTo(text, width(out), indent)
+}
+
+func foldTo(text string, columns, indent int) string {
 	var rows []string
-	for hint := range strings.SplitSeq(line, between) {
-		if last := len(rows) - 1; last >= 0 && len([]rune(rows[last]+between+hint)) <= width(out) {
-			rows[last] += between + hint
-			continue
+	for line := range strings.SplitSeq(text, "\n") {
+		rest, begins := []rune(line), 0
+		for len(rest) > columns {
+			at := columns
+			for at > begins && rest[at] != ' ' {
+				at--
+			}
+			if at <= begins { // a word that fits into no line
+				for at = columns; at < len(rest) && rest[at] != ' '; at++ {
+					continue
+				}
+			}
+			if strings.TrimSpace(string(rest[at:])) == "" {
+				break
+			}
+			rows = append(rows, strings.TrimRight(string(rest[:at]), " "))
+			rest, begins = []rune(strings.Repeat(" ", indent)+strings.TrimLeft(string(rest[at:]), " ")), indent
 		}
-		rows = append(rows, hint)
+		rows = append(rows, string(rest))
 	}
 	return strings.Join(rows, "\n")
 }
@@ -105,8 +122,13 @@ func Plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Megabytes is a size for people.
-func Megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+// Megabytes is a size for people, in kilobytes where it is no tenth of a megabyte.
+func Megabytes(n int64) string {
+	if n < 1e5 {
+		return fmt.Sprintf("%d kB", (n+999)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
 
 // bar shows how files come: in one line that changes on a terminal, elsewhere in
 // a line for each file.

@@ -82,7 +82,7 @@ func (e *editor) clear() {
 func (e *editor) paste(text string) {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	text = terminal.Visible(text)
-	if n := strings.Count(text, "\n") + 1; n > longPaste {
+	if n := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1; n > longPaste {
 		word := fmt.Sprintf("[%d lines]", n)
 		for i := 2; e.pasted[word] != ""; i++ {
 			word = fmt.Sprintf("[%d lines, %d]", n, i)

@@ -1,6 +1,7 @@
 package tty
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -24,12 +25,16 @@ func faint(text string) string { return "\x1b[2m" + text + reset }
 
 // Styled renders Markdown for a terminal of so many columns. Lines are broken between
 // words; code keeps its lines. It is the renderer of Telegram, so that a text looks
-// alike in both.
-func Styled(text string, width int) string {
+// alike in both. mask hides secrets that only the text without Markdown shows; a part
+// with one has no styles. Nil hides nothing.
+func Styled(text string, width int, mask func(string) string) string {
 	var b strings.Builder
 	for i, p := range markdown.Render(text) {
 		if i > 0 {
 			b.WriteByte('\n')
+		}
+		if mask != nil && mask(p.Text) != p.Text {
+			p = gateway.Part{Text: mask(p.Text)}
 		}
 		b.WriteString(stylePart(p))
 	}
@@ -91,12 +96,7 @@ func stylePart(p gateway.Part) string {
 
 // boundaries are the offsets at which a style begins or ends, in order.
 func boundaries(begins map[int]string, ends map[int][]gateway.Entity, most int) (all []int) {
-	for at := range begins {
-		all = append(all, at)
-	}
-	for at := range ends {
-		all = append(all, at)
-	}
+	all = slices.AppendSeq(slices.Collect(maps.Keys(begins)), maps.Keys(ends))
 	slices.Sort(all)
 	return slices.DeleteFunc(slices.Compact(all), func(at int) bool { return at > most })
 }

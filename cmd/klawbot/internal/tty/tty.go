@@ -32,7 +32,7 @@ type Config struct {
 	Commands []string
 	// Names are what Tab completes behind these words, such as models behind /model.
 	Names func(words []string) []string
-	// Redact masks secrets in what is kept.
+	// Redact masks secrets in what is kept, and in what rendered Markdown shows.
 	Redact func(string) string
 }
 
@@ -250,12 +250,13 @@ func (m *model) send() tea.Cmd {
 		return tea.Quit
 	}
 	m.asked = time.Now()
-	return tea.Batch(m.print(echo(shown)), m.say(text), m.tick())
+	return tea.Batch(m.print(echo(shown, m.width)), m.say(text), m.tick())
 }
 
 // echo is how a sent message stays on the screen.
-func echo(text string) string {
-	return terminal.Prompt + strings.ReplaceAll(terminal.Visible(text), "\n", "\n  ")
+func echo(text string, width int) string {
+	text = ansi.Wrap(terminal.Visible(text), max(width, 20)-len(terminal.Prompt), "")
+	return terminal.Prompt + strings.ReplaceAll(text, "\n", "\n  ")
 }
 
 // say sends a text. Each waits for the one before, so that the bot gets them in order:
@@ -309,7 +310,7 @@ func (m *model) hear(e console.Event) tea.Cmd {
 	case console.TypeWork:
 		return m.see(e.Work)
 	case console.TypeDelete:
-		m.open = remove(m.open, e.ID)
+		m.open = slices.DeleteFunc(m.open, func(b *block) bool { return b.id == e.ID })
 		return nil
 	case console.TypeMessage, console.TypeEdit:
 		m.put(e.ID, terminal.Visible(e.Text))
@@ -321,7 +322,7 @@ func (m *model) hear(e console.Event) tea.Cmd {
 	var done []string
 	for _, b := range m.open {
 		if text := strings.TrimSpace(b.text); text != "" && text != placeholder {
-			done = append(done, Styled(text, min(m.width, maxWidth)))
+			done = append(done, Styled(text, min(m.width, maxWidth), m.config.Redact))
 		}
 	}
 	m.open = nil
@@ -381,22 +382,11 @@ func (m *model) printNext(pause time.Duration) tea.Cmd {
 }
 
 func (m *model) put(id int64, text string) {
-	for _, b := range m.open {
-		if b.id == id {
-			b.text = text
-			return
-		}
+	if i := slices.IndexFunc(m.open, func(b *block) bool { return b.id == id }); i >= 0 {
+		m.open[i].text = text
+		return
 	}
 	m.open = append(m.open, &block{id, text})
-}
-
-func remove(blocks []*block, id int64) []*block {
-	for i, b := range blocks {
-		if b.id == id {
-			return append(blocks[:i], blocks[i+1:]...)
-		}
-	}
-	return blocks
 }
 
 // View draws what is not finished: the answer that grows, the spinner and the editor.
@@ -405,7 +395,7 @@ func (m *model) View() tea.View {
 	var above []string
 	for _, b := range m.open {
 		if text := strings.TrimSpace(strings.TrimSuffix(b.text, placeholder)); text != "" {
-			above = append(above, Styled(text, min(m.width, maxWidth)))
+			above = append(above, Styled(text, min(m.width, maxWidth), m.config.Redact))
 		}
 	}
 	if !m.asked.IsZero() {

@@ -184,7 +184,7 @@ func TestPaste(t *testing.T) {
 	long := strings.Repeat("line\n", 30)
 	e.paste(long)
 	e.paste(long + "other\n")
-	if got := e.text(); got != "[31 lines][32 lines]" {
+	if got := e.text(); got != "[30 lines][31 lines]" {
 		t.Errorf("a long paste is shown as %q", got)
 	}
 	if got := e.take(); got != long+long+"other\n" {
@@ -339,18 +339,24 @@ func TestStyled(t *testing.T) {
 		"[name](https://example.com)": sgr["text_link"] + "name" + reset + " (https://example.com)",
 		"🎉 **x**":                     "🎉 " + sgr["bold"] + "x" + reset,
 	} {
-		if got := Styled(markdown, 80); got != want {
+		if got := Styled(markdown, 80, nil); got != want {
 			t.Errorf("%q: got %q, want %q", markdown, got, want)
 		}
 	}
-	wide := Styled(strings.Repeat("word ", 30), 40)
+	wide := Styled(strings.Repeat("word ", 30), 40, nil)
 	for line := range strings.SplitSeq(wide, "\n") {
 		if len(line) > 40 {
 			t.Errorf("a line has %d columns: %q", len(line), line)
 		}
 	}
+	mask := func(text string) string { return strings.ReplaceAll(text, "hunter2secret", "[redacted]") }
+	for _, split := range []string{"hunter`2sec`ret", "`hunter2`**secret**", "[hunter2](https://example.com)secret"} {
+		if got := ansi.Strip(Styled("it is "+split, 80, mask)); !strings.HasPrefix(got, "it is [redacted]") {
+			t.Errorf("%q shows %q", split, got)
+		}
+	}
 	code := "```\n" + strings.Repeat("x", 60) + "\n```"
-	if got := Styled(code, 40); !strings.Contains(got, strings.Repeat("x", 60)) {
+	if got := Styled(code, 40, nil); !strings.Contains(got, strings.Repeat("x", 60)) {
 		t.Errorf("code is broken: %q", got)
 	}
 }

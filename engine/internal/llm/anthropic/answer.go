@@ -35,6 +35,7 @@ type answer struct {
 	model     string
 	requestID string
 	started   bool
+	heard     int // bytes
 }
 
 func newAnswer(provider string, reading speech.Reading, r llm.Request, sink func(llm.Event)) *answer {
@@ -82,6 +83,9 @@ func (a *answer) read(body io.Reader, finished func()) error {
 		}
 		if err := a.event(e); err != nil {
 			return err
+		}
+		if speech.Overlong(a.heard, a.request.MaxTokens) {
+			a.stop, a.ended = "max_tokens", true
 		}
 		if a.ended {
 			return nil
@@ -210,6 +214,7 @@ func (a *answer) start(index string, raw json.RawMessage) error {
 	}
 	a.append(index, p)
 	a.show(p, p.text.String())
+	a.heard += len(raw)
 	return nil
 }
 
@@ -245,6 +250,7 @@ func (a *answer) grow(index string, d delta) {
 	p.signature += string(d.Signature)
 	p.input.WriteString(string(d.Input))
 	a.show(p, string(d.Text)+string(d.Thinking))
+	a.heard += len(d.Text) + len(d.Thinking) + len(d.Input)
 }
 
 func kindOf(d delta) string {
@@ -270,9 +276,7 @@ func (a *answer) show(p *part, piece string) {
 			reading.Thought = slices.ContainsFunc(a.blocks, func(p *part) bool { return strings.HasSuffix(p.kind, "thinking") })
 			p.speech = speech.New(a.sink, reading)
 		}
-		if p.speech.Say(piece); p.speech.Overlong(a.request.MaxTokens) {
-			a.stop, a.ended = "max_tokens", true
-		}
+		p.speech.Say(piece)
 	}
 	a.started = true
 }

@@ -349,3 +349,71 @@ func TestCacheMarks(t *testing.T) {
 		}
 	}
 }
+
+// TestFoundToolsAreDeferred: what tool_search found is defined where it was found, so that
+// a request begins as the one before it did. An endpoint that refuses that is asked again
+// without, and remembered.
+func TestFoundToolsAreDeferred(t *testing.T) {
+	const found = "## git\nWorks with repositories.\nParameters: {}\n## mcp_a_b\nReads.\nParameters: {}"
+	history := func(result string, failed bool) llm.Request {
+		r := ask(true)
+		r.System = "Be brief."
+		r.Tools = []llm.Tool{{Name: "file_list"}, {Name: "tool_search"}, {Name: "git"}, {Name: "mcp_a_b"}}
+		r.Messages = append(r.Messages,
+			llm.Message{Role: llm.RoleAssistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "1", Name: "tool_search", Arguments: `{"query":"x"}`}}}},
+			llm.Message{Role: llm.RoleTool, Blocks: []llm.Block{{Result: &llm.ToolResult{CallID: "1", Name: "tool_search", Text: result, Failed: failed}}}})
+		return r
+	}
+	sent := func(compat string, r llm.Request) (tools, result string) {
+		client, s := fake(t, llm.Config{Compat: json.RawMessage(compat)})
+		if _, err := client.Stream(t.Context(), r, quiet); err != nil {
+			t.Fatal(err)
+		}
+		got := body(t, s)
+		for i, tool := range got.Tools {
+			if strings.Contains(string(tool), `"defer_loading":true`) {
+				tools += " " + r.Tools[i].Name
+			}
+			if strings.HasSuffix(string(tool), mark) {
+				tools += " [" + r.Tools[i].Name + "]"
+			}
+		}
+		return strings.TrimSpace(tools), string(got.Messages[2].Content[0])
+	}
+	for name, c := range map[string]struct {
+		compat  string
+		request llm.Request
+		tools   string
+		refers  int
+	}{
+		"found":                 {`{"deferTools":true}`, history(found, false), "[tool_search] git mcp_a_b", 2},
+		"not offered":           {`{}`, history(found, false), "[tool_search] [mcp_a_b]", 0},
+		"names a usual tool":    {`{"deferTools":true}`, history(found+"\n## file_list\n", false), "[tool_search] [mcp_a_b]", 0},
+		"names a removed tool":  {`{"deferTools":true}`, history(found+"\n## gone\n", false), "[tool_search] [mcp_a_b]", 0},
+		"failed":                {`{"deferTools":true}`, history(found, true), "[tool_search] [mcp_a_b]", 0},
+		"found one, chosen one": {`{"deferTools":true}`, history("## git\n", false), "[tool_search] git [mcp_a_b]", 1},
+	} {
+		tools, result := sent(c.compat, c.request)
+		if n := strings.Count(result, `"type":"tool_reference"`); tools != c.tools || n != c.refers {
+			t.Errorf("%s: %s, want %s; result %s", name, tools, c.tools, result)
+		}
+		if strings.Contains(result, "tool_reference") == strings.Contains(result, "Parameters") && c.refers > 1 {
+			t.Errorf("%s: references and text together: %s", name, result)
+		}
+	}
+	client, s := fake(t, llm.Config{Compat: json.RawMessage(`{"deferTools":true}`)})
+	s.Respond(func(r modeltest.Request) modeltest.Reply {
+		if strings.Contains(string(r.Body), "defer_loading") {
+			return modeltest.Error(400, "tools.2.custom.defer_loading: Extra inputs are not permitted")
+		}
+		return modeltest.Text("fine")
+	})
+	for _, want := range []int{2, 3} {
+		if _, err := client.Stream(t.Context(), history(found, false), quiet); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(s.Completions()); n != want {
+			t.Errorf("%d requests, want %d", n, want)
+		}
+	}
+}

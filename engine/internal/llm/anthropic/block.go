@@ -23,6 +23,7 @@ type block struct {
 	Name      string          `json:"name,omitempty"`
 	Input     json.RawMessage `json:"input,omitempty"`
 	ToolUseID string          `json:"tool_use_id,omitempty"`
+	ToolName  string          `json:"tool_name,omitempty"`
 	// Content of a result is a text, or blocks where there are pictures.
 	Content      any           `json:"content,omitempty"`
 	Source       *source       `json:"source,omitempty"`

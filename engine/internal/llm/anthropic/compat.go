@@ -19,6 +19,9 @@ type Compat struct {
 	ReasoningReplay llm.Replay `json:"reasoningReplay"`
 	// Cache marks what is worth keeping for the next request.
 	Cache bool `json:"cache"`
+	// DeferTools says that the endpoint takes tools whose definitions stand where they
+	// were found (defer_loading).
+	DeferTools bool `json:"deferTools"`
 	// ToolChoiceNone says that the endpoint knows tool_choice "none".
 	ToolChoiceNone bool `json:"toolChoiceNone"`
 	// TextCalls takes a call that was printed as text for a call.
@@ -47,7 +50,7 @@ const (
 
 // detect says what is known of an endpoint.
 func detect(host string) Compat {
-	return Compat{ReasoningReplay: llm.ReplayAll, Cache: true, ToolChoiceNone: true, TextCalls: true, Local: protocol.Local(host)}
+	return Compat{ReasoningReplay: llm.ReplayAll, Cache: true, DeferTools: host == "api.anthropic.com", ToolChoiceNone: true, TextCalls: true, Local: protocol.Local(host)}
 }
 
 func (c *Compat) override(fields json.RawMessage) error {
@@ -69,7 +72,7 @@ func (c *Compat) override(fields json.RawMessage) error {
 func (c Compat) without(feature string) bool {
 	_, extra := c.ExtraBody[feature]
 	return extra || feature == thinkingField && c.ThinkingTokens > 0 || feature == toolChoice && c.ToolChoiceNone ||
-		feature == protocol.Signature && c.ReasoningReplay != llm.ReplayNever
+		feature == protocol.Deferral && c.DeferTools || feature == protocol.Signature && c.ReasoningReplay != llm.ReplayNever
 }
 
 // drop does without the features that a model refused.
@@ -81,6 +84,8 @@ func (c Compat) drop(refused []string) Compat {
 			c.ThinkingTokens = 0
 		case toolChoice:
 			c.ToolChoiceNone = false
+		case protocol.Deferral:
+			c.DeferTools = false
 		case protocol.OpenedThinking:
 			c.opened = true
 		case protocol.Signature:

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -34,6 +35,7 @@ type wireTool struct {
 	Name         string          `json:"name"`
 	Description  string          `json:"description,omitempty"`
 	InputSchema  json.RawMessage `json:"input_schema"`
+	Deferred     bool            `json:"defer_loading,omitempty"`
 	CacheControl *cacheControl   `json:"cache_control,omitempty"`
 }
 
@@ -68,6 +70,9 @@ func encode(provider string, c Compat, r llm.Request, paused []*part) ([]byte, e
 	w.Messages = encodeMessages(pictures, msgs)
 	for _, p := range paused {
 		w.add("assistant", block{raw: p.raw()})
+	}
+	if c.DeferTools {
+		w.deferFound()
 	}
 	w.Thinking = c.thinking(w)
 	if c.Cache {
@@ -126,11 +131,15 @@ func (c Compat) thinking(w wireRequest) *wireThinking {
 func (w *wireRequest) markCache() {
 	mark := &cacheControl{"ephemeral"}
 	left := 2
-	if i := slices.IndexFunc(w.Tools, func(t wireTool) bool { return t.Name == "tool_search" }); i >= 0 && i < len(w.Tools)-1 {
+	n := len(w.Tools)
+	for n > 0 && w.Tools[n-1].Deferred { // these are no part of the beginning
+		n--
+	}
+	if i := w.search(); i >= 0 && i < n-1 {
 		w.Tools[i].CacheControl = mark
 		left--
 	}
-	if n := len(w.Tools); n > 0 {
+	if n > 0 {
 		w.Tools[n-1].CacheControl = mark
 	}
 	if n := len(w.System); n > 0 {
@@ -140,6 +149,46 @@ func (w *wireRequest) markCache() {
 		if m.Role == "user" && left > 0 {
 			m.Content[len(m.Content)-1].CacheControl = mark
 			left--
+		}
+	}
+}
+
+// search is the place of the tool that finds others, -1 without it.
+func (w *wireRequest) search() int {
+	return slices.IndexFunc(w.Tools, func(t wireTool) bool { return t.Name == "tool_search" })
+}
+
+// foundTool is the name of a tool in a result of tool_search.
+var foundTool = regexp.MustCompile(`(?m)^## (\S+)$`)
+
+// deferFound has the definitions of found tools read where they were found, behind what
+// requests began with before: a tool more at the beginning would make all of it be read
+// again. A result that names other tools stays as it is.
+func (w *wireRequest) deferFound() {
+	first := w.search() + 1
+	if first == 0 {
+		return
+	}
+	searches := map[string]bool{}
+	for _, m := range w.Messages {
+		for i, b := range m.Content {
+			if searches[b.ID] = b.Type == "tool_use" && b.Name == "tool_search"; b.Type != "tool_result" || !searches[b.ToolUseID] {
+				continue
+			}
+			text, _ := b.Content.(string)
+			var found []int
+			var references []block
+			for _, name := range foundTool.FindAllStringSubmatch(text, -1) {
+				found = append(found, slices.IndexFunc(w.Tools, func(t wireTool) bool { return t.Name == name[1] }))
+				references = append(references, block{Type: "tool_reference", ToolName: name[1]})
+			}
+			if len(found) == 0 || b.IsError || slices.Min(found) < first {
+				continue
+			}
+			for _, at := range found {
+				w.Tools[at].Deferred = true
+			}
+			m.Content[i].Content = references
 		}
 	}
 }

@@ -19,6 +19,7 @@ type answer struct {
 
 	speech *speech.Speech
 	calls  []llm.ToolCall
+	heard  int // bytes
 	done   bool
 	reason string
 	usage  llm.Usage
@@ -61,7 +62,7 @@ func (a *answer) read(body io.Reader) error {
 		if err := a.add(raw); err != nil {
 			return err
 		}
-		if a.speech.Overlong(a.request.MaxTokens) {
+		if speech.Overlong(a.heard, a.request.MaxTokens) {
 			a.done, a.reason = true, "length"
 		}
 		if a.done {
@@ -82,11 +83,11 @@ func (a *answer) add(raw []byte) error {
 	if l.Model != "" {
 		a.model = string(l.Model)
 	}
-	if l.Message.Thinking != "" {
-		a.speech.Think(string(l.Message.Thinking))
-	}
+	a.speech.Think(string(l.Message.Thinking))
 	a.speech.Say(string(l.Message.Content))
+	a.heard += len(l.Message.Thinking) + len(l.Message.Content)
 	for _, c := range l.Message.Calls {
+		a.heard += len(c)
 		if err := a.call(c); err != nil {
 			return protocol.Truncated("a call is of no known form")
 		}

@@ -22,6 +22,7 @@ type answer struct {
 	field     string // the protocol's name of the thinking, once it is known
 	refused   strings.Builder
 	calls     []*partial
+	heard     int // bytes
 	printed   []speech.Printed
 	extra     extra
 	finish    string
@@ -103,7 +104,7 @@ func (a *answer) readStream(r io.Reader, finished func()) error {
 		if err := a.event(event.Type, event.Data); err != nil {
 			return err
 		}
-		if a.speech.Overlong(a.request.MaxTokens) {
+		if speech.Overlong(a.heard, a.request.MaxTokens) {
 			a.finish = "length"
 			return nil
 		}
@@ -201,11 +202,14 @@ func (a *answer) delta(d *delta) {
 	if thought, field := d.thinking(); thought != "" && (a.field == "" || a.field == field) {
 		a.field = field
 		a.speech.Think(thought)
+		a.heard += len(thought)
 	}
 	a.speech.Say(d.Content.said)
+	a.heard += len(d.Content.said)
 	a.refused.WriteString(string(d.Refusal))
 	a.extra.add(d.extra)
 	for _, c := range d.calls() {
 		a.calls = merge(a.calls, c)
+		a.heard += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments)
 	}
 }

@@ -53,7 +53,7 @@ func (a *answer) result() llm.Result {
 		for i := range calls {
 			calls[i].Fault = speech.CutFault
 		}
-	case a.refused.Len() > 0 && len(calls) == 0:
+	case a.refused.Len() > 0 && !a.speech.Silent() && len(calls) == 0: // the refusal alone is a whole answer
 		stop = llm.StopRefusal
 	case stop == "" && len(calls) > 0:
 		stop = llm.StopCalls

@@ -15,6 +15,8 @@ func words(patterns ...string) *regexp.Regexp {
 const (
 	// SameRole is the Feature of an error that wants the roles to alternate.
 	SameRole = "messages of one role in a row"
+	// Deferral is the Feature of an error about tools whose definitions come later.
+	Deferral = "deferred tools"
 	// Signature is the Feature of an error about thinking that goes back to
 	// the model that signed it.
 	Signature = "signed thinking"
@@ -53,6 +55,7 @@ var (
 	alternate  = words(`roles must alternate`, `must alternate between`, `consecutive (user )?messages`)
 	noParam    = words(`unsupported`, `not supported`, `unknown`, `unrecogni[sz]ed`, `unexpected`, `extra (inputs|fields|parameters)`, `not permitted`, `not allowed`, `does not support`, `may only be set`, `only \S+ is allowed`, `only the default`)
 	signature  = words(`invalid .{0,30}signature`, `thinking.{0,60}(cannot be modified|must remain)`)
+	deferral   = words(`defer_loading`, `tool_reference`)
 	loading    = words(`\bloading\b`, `warming up`, `starting up`)
 	overloaded = words(`overloaded`, `server_error`, `api_error`, `internal`, `unavailable`, `timeout`, `timed out`, `capacity`, `try again`, `unexpected eof`, `terminated`, `while running the model`)
 )
@@ -107,6 +110,8 @@ func (f Fault) limited(all string) llm.ErrorKind {
 
 func (f Fault) unsupported(all string) string {
 	switch {
+	case deferral.MatchString(all):
+		return Deferral
 	case noTools.MatchString(all):
 		return "tools"
 	case alternate.MatchString(all):

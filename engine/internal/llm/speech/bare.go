@@ -1,6 +1,7 @@
 package speech
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,17 +28,27 @@ func (s bare) open() (taken, more bool) {
 		} else if !yes {
 			continue
 		}
-		r, n := utf8.DecodeRuneInString(s.held[len(channel):])
-		if n == 0 || !unicode.IsUpper(r) {
+		rest := s.held[len(channel):]
+		if r, n := utf8.DecodeRuneInString(rest); n == 0 || !unicode.IsUpper(r) {
 			return false, n == 0
 		}
-		s.take(len(channel))
+		usual := channel != "analysis" || thoughtStart.MatchString(rest)
+		if !usual && (s.final || len(rest) < len("Provide ")) {
+			return false, true
+		}
+		if usual {
+			s.take(len(channel))
+		}
 		s.openThought()
-		s.plain = true
+		s.plain, s.guess = true, !usual
 		return true, false
 	}
 	return false, false
 }
+
+// thoughtStart is how most thoughts of harmony begin. What else stands behind "analysis"
+// may be the rest of a name: it is text if no channel follows it.
+var thoughtStart = regexp.MustCompile(`^(?:The|This|They|There|We|User|Need|It|I|Let|So|Ok(?:ay)?|Just|Simple|Provide|Answer)\b.`)
 
 // bareChannels begin a channel whose tokens were taken away.
 var bareChannels = []string{"assistantfinal", "assistantcommentary", "assistantanalysis"}

@@ -2,7 +2,9 @@ package speech
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -123,6 +125,9 @@ func valueCalls(text string, tools []llm.Tool) []Printed {
 		if ok && strings.HasPrefix(text[at:], "[") && name == "" && callList.MatchString(text[at:]) {
 			ok = false
 		}
+		if !ok && name != "" && text[at] == '(' {
+			value, ok = unnamed(text[at+1:at+end.at-1], name, tools)
+		}
 		found := objectCalls(value)
 		switch {
 		case ok && name != "" && value[0] == '{' && (found == nil || text[at] == '('):
@@ -143,6 +148,22 @@ func valueCalls(text string, tools []llm.Tool) []Printed {
 		}
 	}
 	return calls
+}
+
+// unnamed reads the argument of name(value): that of a tool's only required parameter, or
+// of its only one.
+func unnamed(text, tool string, tools []llm.Tool) (json.RawMessage, bool) {
+	value, ok := readValue(text)
+	wants := parametersOf(tools, tool)
+	names := wants.Required
+	if len(names) == 0 {
+		names = slices.Collect(maps.Keys(wants.Properties))
+	}
+	if !ok || len(names) != 1 {
+		return nil, false
+	}
+	named, ok := parameters{names[0]: value}.json()
+	return json.RawMessage(named), ok
 }
 
 // withoutMarkers has blanks in the place of markers outside of strings.
@@ -261,17 +282,20 @@ func printedValue(value, kind string) json.RawMessage {
 }
 
 func kindOfParameter(tools []llm.Tool, tool, parameter string) string {
-	for _, t := range tools {
-		var schema struct {
-			Properties map[string]struct {
-				Type json.RawMessage `json:"type"`
-			} `json:"properties"`
-		}
-		if t.Name == tool && json.Unmarshal(t.Parameters, &schema) == nil {
-			return strings.Trim(string(schema.Properties[parameter].Type), `"`)
-		}
+	return strings.Trim(string(parametersOf(tools, tool).Properties[parameter].Type), `"`)
+}
+
+// wanted are the parameters of a tool.
+type wanted struct {
+	Required   []string
+	Properties map[string]struct{ Type json.RawMessage }
+}
+
+func parametersOf(tools []llm.Tool, tool string) (w wanted) {
+	if i := slices.IndexFunc(tools, func(t llm.Tool) bool { return t.Name == tool }); i >= 0 {
+		_ = json.Unmarshal(tools[i].Parameters, &w) // a schema of another kind names none
 	}
-	return ""
+	return w
 }
 
 // readValue reads JSON, or what looks like it in Python and in Gemma's calls: keys

@@ -52,7 +52,6 @@ type Speech struct {
 	native         bool // thinking comes apart from the text
 	stray          bool
 	started        bool
-	heard          int // bytes
 	// held is what one piece of the model has given so far, and goes to sink at once: a
 	// listener that joins what it hears pays for each event. heldThought says that it
 	// is thinking.
@@ -83,13 +82,13 @@ const (
 	usualBound    = 1 << 20 // without a limit of tokens
 )
 
-// Overlong reports whether more came than an answer of so many tokens has, 0 for no limit.
-func (s *Speech) Overlong(tokens int) bool {
-	most := max(leastBound, bytesPerToken*tokens)
+// Overlong reports whether so many bytes are more than an answer of so many tokens has, 0
+// for no limit. Words, thinking and arguments count.
+func Overlong(bytes, tokens int) bool {
 	if tokens == 0 {
-		most = usualBound
+		return bytes > usualBound
 	}
-	return s.heard > most
+	return bytes > max(leastBound, bytesPerToken*tokens)
 }
 
 // Silent reports whether nothing was said yet.
@@ -105,7 +104,6 @@ func (s *Speech) Hidden() bool { return s.scan != nil && s.scan.hidden }
 // Say adds a piece of the text.
 func (s *Speech) Say(piece string) {
 	defer s.flush()
-	s.heard += len(piece)
 	piece = joined(&s.half, piece)
 	switch {
 	case piece == "":
@@ -118,7 +116,6 @@ func (s *Speech) Say(piece string) {
 
 // Think adds a piece of thinking that comes apart from the text.
 func (s *Speech) Think(piece string) {
-	s.heard += len(piece)
 	if piece = joined(&s.pondered, piece); piece == "" {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 
 var speechTools = []llm.Tool{
 	{Name: "current_time", Parameters: json.RawMessage(`{"type":"object","properties":{"zone":{"type":"string"}}}`)},
-	{Name: "file_read", Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"lines":{"type":"integer"}}}`)},
+	{Name: "file_read", Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"lines":{"type":"integer"}},"required":["path"]}`)},
 }
 
 // heard is what came of a text.
@@ -126,6 +126,11 @@ var speechCases = []struct {
 	{"a pipe of F#", "let y = f <| x |> g", "let y = f <| x |> g", "", ""},
 	{"brackets", "[TODO] call [Anna](https://a.b) [1]", "[TODO] call [Anna](https://a.b) [1]", "", ""},
 	{"a lone back quote", "The ` key.<|im_end|>", "The ` key.", "", ""},
+	{"a name that begins with analysis", "analysisResults holds the rows.", "analysisResults holds the rows.", "", ""},
+	{"a name that begins with analysis, code", "analysisResults = run()\nprint(analysisResults)", "analysisResults = run()\nprint(analysisResults)", "", ""},
+	{"only a name that begins with analysis", "analysisResults", "analysisResults", "", ""},
+	{"harmony without its tokens, an unusual beginning", "analysisSums. Easy.assistantfinalIt is 4.", "It is 4.", "analysisSums. Easy.", ""},
+	{"harmony without its tokens, without an answer", "analysisWe need to look.", "", "We need to look.", ""},
 	{"analysis as a word", "analysis of the text: fine", "analysis of the text: fine", "", ""},
 
 	// Tokens of templates.
@@ -282,6 +287,11 @@ var speechCases = []struct {
 	{"a name in the tag, with parameters", `<function_call name="file_read"><parameter name="path">a</parameter></function_call>`, "", "", `file_read{"path":"a"}`},
 	{"FunctionGemma", "<start_function_call>call:file_read{path:<escape>a, b<escape>,lines:2}<end_function_call>", "", "", `file_read{"lines":2,"path":"a, b"}`},
 	{"Llama, two", `{"name": "current_time", "parameters": {}}; {"name": "file_read", "parameters": {"path": "a"}}`, "", "", clock + ` file_read{"path": "a"}`},
+	{"a call without the name of its argument", `file_read("a.txt")`, "", "", `file_read{"path":"a.txt"}`},
+	{"a call without the name of its argument, in Python", "```tool_code\nprint(default_api.file_read('it\\'s.txt'))\n```", "", "", `file_read{"path":"it's.txt"}`},
+	{"a call without the name of its only parameter", "current_time('UTC')", "", "", `current_time{"zone":"UTC"}`},
+	{"a call with two arguments without names", `file_read("a.txt", 5)`, `file_read("a.txt", 5)`, "", ""},
+	{"a call in a sentence, without names", `Use file_read("a.txt") for that.`, `Use file_read("a.txt") for that.`, "", ""},
 	{"a label in brackets", `[tool_call: file_read(path="a")]`, "", "", `file_read{"path":"a"}`},
 	{"Apriel", "They ask about sums.\n[BEGIN FINAL RESPONSE]\nIt is 4.\n[END FINAL RESPONSE]\n", "It is 4.\n", "They ask about sums.", ""},
 	{"a final answer in tags", "<think>a</think><final>4</final>", "4", "a", ""},
