@@ -164,9 +164,9 @@ func TestTerminalChatEnds(t *testing.T) {
 	}
 }
 
-// TestNoLinkToAnotherProgram: when another program has the port of the web page, no link
+// TestTerminalShowsNoLinkToAnotherProgram: when another program has the port of the web page, no link
 // to it is printed.
-func TestNoLinkToAnotherProgram(t *testing.T) {
+func TestTerminalShowsNoLinkToAnotherProgram(t *testing.T) {
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -178,12 +178,12 @@ func TestNoLinkToAnotherProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := onTerminalOf(t, 200, []string{"TERM=xterm-256color", "KLAWBOT_HOME=" + home}, "run")
-	s.until("address already in use")
+	s.until("is taken by another program")
 	s.until("reading") // the last row of the start table
 	web := exec.Command("klawbot", "web")
 	web.Env = append(os.Environ(), "KLAWBOT_HOME="+home)
 	out, err := web.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "set channels.web.listen to another one") {
+	if err == nil || !strings.Contains(string(out), "choose another channels.web.listen") {
 		t.Errorf("klawbot web: %v, %s", err, out)
 	}
 	s.types("\x03")
