@@ -123,6 +123,7 @@ func TestOwnersTurnHoldsWordsOfOthers(t *testing.T) {
 			for i := range 6 {
 				b.tells(bruno, family, fmt.Sprint("so ", i))
 			}
+			<-time.After(time.Second) // what is said is indexed beside the turns
 		}, inGroup, true},
 	} {
 		t.Run(name, func(t *testing.T) {

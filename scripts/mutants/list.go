@@ -664,9 +664,9 @@ var mutants = []mutant{
 		"TestOffLeavesNoProcessBehindAtTheDeadline",
 	},
 	{
-		"tools/sandbox/guard_linux.c", `	guard();
-	guard();
-`, `	guard();
+		"tools/sandbox/guard_linux.c", `	guard(SIGUSR1);
+	guard(SIGTERM);
+`, `	guard(SIGTERM);
 `,
 		"TestCommandCannotEscapeItsGuards",
 	},

@@ -10,9 +10,9 @@
 // The guards are subreapers: whatever a command does, every process that comes from
 // it stays below them. They are not confined. A guard ends everything below it when
 // the command has ended, when the bot asks for it (SIGTERM), and when the process
-// above it is gone. With SIGUSR1 the bot has the command asked first. There are two because a command outside a sandbox may kill the one
-// above it: the other one then sees its only child end. A command in a sandbox can
-// signal neither.
+// above it is gone. With SIGUSR1 the bot has the command asked first. There are two
+// because a command outside a sandbox may kill the one above it: the other one then
+// sees its only child end. A command in a sandbox can signal neither.
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -136,8 +136,9 @@ static int reap(pid_t child) {
 }
 
 // guard leaves this process behind as a guard. It returns in a child, to which SIGUSR1 is
-// handed on as the signal gentle. No other signal may end a guard. The kernel itself sends SIGHUP: to the guards' process group, when the bot
-// exits while one guard has just stopped the other.
+// handed on as the signal gentle. No signal but SIGTERM may end a guard. The kernel itself
+// sends SIGHUP: to the guards' process group, when the bot exits while one guard has just
+// stopped the other.
 static void guard(int gentle) {
 	sigset_t wanted, every, before;
 	sigemptyset(&wanted);

@@ -4,14 +4,10 @@ package store
 
 import (
 	"cmp"
-	"errors"
 
 	"klawbot/engine/internal/sqlite"
 	"klawbot/internal/redact"
 )
-
-// errRehearsed ends a rehearsal that went well.
-var errRehearsed = errors.New("rehearsed")
 
 // rehearse runs a write twice without effect, as on a disk that fails at the first
 // statement, then at the commit. Whatever fn changes
@@ -23,11 +19,13 @@ func rehearse(tx *sqlite.Transaction, secrets *redact.Set, fn func(*Tx) error) e
 		return err
 	}
 	_ = fn(newTx(dead, secrets, true)) // it must fail
-	failed, err := inSavepoint(tx, func() error {
-		return cmp.Or(fn(newTx(tx, secrets, true)), errRehearsed)
-	})
-	if failed == errRehearsed {
+	if _, err := tx.Exec("SAVEPOINT rehearsal"); err != nil {
 		return err
+	}
+	failed := fn(newTx(tx, secrets, true))
+	_, err = tx.Exec("ROLLBACK TO rehearsal")
+	if err == nil {
+		_, err = tx.Exec("RELEASE rehearsal")
 	}
 	return cmp.Or(failed, err)
 }
