@@ -163,7 +163,7 @@ func TestArgumentsThatAreTooLong(t *testing.T) {
 		return modeltest.CallTool("file_write", map[string]any{"path": "long.txt", "content": strings.Repeat("a", 2<<20)})
 	})
 	h.start().says(alice, "write it")
-	h.sees(alice, "so: Error: the arguments have 2097")
+	h.sees(alice, "so: Error: the answer was cut at the token limit")
 	if _, err := os.Stat(filepath.Join(h.workspace(), "long.txt")); !os.IsNotExist(err) {
 		t.Errorf("the call has run: %v", err)
 	}

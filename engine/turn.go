@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -135,6 +136,9 @@ func (e *Engine) runTurn(ctx context.Context, r turn.Request, commit func(turn.R
 	began := time.Now()
 	e.memory.Idle.Begin()
 	defer e.memory.Idle.End()
+	if r.Prepare != nil {
+		defer debug.FreeOSMemory() // pictures leave megabytes behind
+	}
 	var j *chatqueue.Join
 	if r.Directed == nil && r.Command == "" && len(r.Answers) == 0 {
 		var late []chatqueue.Item

@@ -64,6 +64,7 @@ func TestBench(t *testing.T) {
 	binary := buildBinary(t)
 	b := &figures{t: t}
 	b.start(binary)
+	b.senses(binary)
 	for _, streaming := range []string{"edit", "off"} {
 		b.turns(binary, streaming)
 		b.throughput(binary, streaming)

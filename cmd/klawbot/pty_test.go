@@ -5,8 +5,10 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -159,6 +161,35 @@ func TestTerminalChatEnds(t *testing.T) {
 				t.Errorf("exit code %d, want 0:\n%s", code, s.shows())
 			}
 		})
+	}
+}
+
+// TestTerminalShowsNoLinkToAnotherProgram: when another program has the port of the web page, no link
+// to it is printed.
+func TestTerminalShowsNoLinkToAnotherProgram(t *testing.T) {
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	home := t.TempDir()
+	text := fmt.Sprintf("channels: {console: {enabled: true}, web: {enabled: true, listen: %q}}\nmodels: {default: \"\"}\n", other.Addr())
+	if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := onTerminalOf(t, 200, []string{"TERM=xterm-256color", "KLAWBOT_HOME=" + home}, "run")
+	s.until("is taken by another program")
+	s.until("reading") // the last row of the start table
+	web := exec.Command("klawbot", "web")
+	web.Env = append(os.Environ(), "KLAWBOT_HOME="+home)
+	out, err := web.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "choose another channels.web.listen") {
+		t.Errorf("klawbot web: %v, %s", err, out)
+	}
+	s.types("\x03")
+	s.ends()
+	if strings.Contains(s.shows(), "/in/") {
+		t.Errorf("a link is shown:\n%s", s.shows())
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,21 +43,18 @@ func (a *app) web(ctx context.Context) error {
 		return err
 	}
 	link, err := bot.AskLink(ctx, f.Data)
-	if err == nil {
+	switch running := errors.Is(err, bot.ErrNoPage); {
+	case err == nil:
 		a.printLink(link)
 		return nil
-	}
-	if !errors.Is(err, bot.ErrNotRunning) && !errors.Is(err, bot.ErrNoPage) {
+	case !running && !errors.Is(err, bot.ErrNotRunning):
 		return err
-	}
-	running := errors.Is(err, bot.ErrNoPage)
-	if !l.Config().Channels.Web.Enabled {
-		if err := a.turnOnWeb(ctx, l); err != nil {
-			return err
+	case l.Config().Channels.Web.Enabled && running:
+		return err
+	case !l.Config().Channels.Web.Enabled:
+		if fault := a.turnOnWeb(ctx, l); fault != nil || running {
+			return cmp.Or(fault, err)
 		}
-	}
-	if running {
-		return bot.ErrNoPage
 	}
 	return webAlone(ctx, a, l, f)
 }
@@ -70,11 +68,8 @@ func (a *app) turnOnWeb(ctx context.Context, l *config.Live) error {
 		return usage.Errorf("the web page is off; set channels.web.enabled: true in config.yaml")
 	}
 	yes, err := terminal.Ask(a.stdin, a.stdout).Confirm(ctx, "The web page is off. Turn it on?")
-	switch {
-	case err != nil:
-		return err
-	case !yes:
-		return errSilent
+	if err != nil || !yes {
+		return cmp.Or(err, errSilent)
 	}
 	return configedit.EnableWeb(l)
 }
@@ -87,19 +82,16 @@ func webAlone(ctx context.Context, a *app, l *config.Live, f config.Folders) err
 	if err != nil {
 		return err
 	}
-	serving, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	err = p.Serve(serving, func(running context.Context, _ *engine.Engine) {
-		link, err := p.Link(running)
-		if err != nil {
-			end(err) // a bot without its page is not what was asked for
-			return
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var unserved error
+	err = p.Serve(ctx, func(ctx context.Context, _ *engine.Engine) {
+		defer stop()
+		var link string
+		if link, unserved = p.Link(ctx); unserved == nil {
+			a.printLink(link)
+			<-ctx.Done()
 		}
-		a.printLink(link)
-		<-running.Done()
 	})
-	if ctx.Err() != nil { // it was interrupted
-		return err
-	}
-	return errors.Join(context.Cause(serving), err)
+	return errors.Join(unserved, err)
 }

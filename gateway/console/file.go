@@ -99,7 +99,11 @@ func fileAt(path string) (*attachedFile, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a file", full)
 	}
-	return &attachedFile{full, info.Size()}, nil
+	f, err := os.Open(full) // the bot says less well that it may not
+	if err != nil {
+		return nil, fmt.Errorf("can't read %s; check its permissions", full)
+	}
+	return &attachedFile{full, info.Size()}, f.Close()
 }
 
 // attachment is a file as an attachment. What it is, its name says.

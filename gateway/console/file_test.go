@@ -21,6 +21,15 @@ func TestFilesOfATerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	locked, loop := filepath.Join(dir, "locked.csv"), filepath.Join(dir, "loop")
+	if err := errors.Join(os.WriteFile(locked, nil, 0), os.Symlink(loop, loop)); err != nil {
+		t.Fatal(err)
+	}
+	readable, unreadable := os.Geteuid() == 0, "can't read "+locked+"; check its permissions"
+	if readable { // root reads all
+		unreadable = ""
+	}
+	t.Setenv("HOME", dir)
 	escaped := strings.ReplaceAll(spaced, " ", `\ `)
 	for _, tt := range []struct {
 		name, text, words string
@@ -38,6 +47,10 @@ func TestFilesOfATerminal(t *testing.T) {
 		{"another command", "/files " + escaped, "/files " + escaped, false, ""},
 		{"no path", "/file", "", false, fileUsage},
 		{"missing", "/file nothing.pdf", "", false, "no file nothing.pdf in " + here + "; /file sends a file of this machine"},
+		{"unreadable", "/file " + locked, "", readable, unreadable},
+		{"at home", "/file '~/my list.csv'  how many? ", "how many?", true, ""},
+		{"a link to itself", "/file " + loop, "", false, "can't read " + loop + "; check its permissions"},
+		{"a quote that stays open", "/file '" + spaced, "list.csv", false, "no file my in " + filepath.Join(here, "'"+dir) + "; /file sends a file of this machine"},
 		{"a folder", "/file " + dir, "", false, dir + " is a directory; name one file"},
 		{"a folder dropped", dir, dir, false, ""},
 	} {

@@ -32,35 +32,6 @@ var chatPages = []page{
 	{pattern: "POST /chat/press", serve: pressInChat},
 }
 
-var chatTexts = texts{
-	"chat.title":     {"Chat", "Чат"},
-	"chat.empty":     {"Write a message, or try /help.", "Напишите сообщение или попробуйте /help."},
-	"chat.older":     {"Older messages", "Более ранние сообщения"},
-	"chat.newest":    {"Newest messages", "Последние сообщения"},
-	"chat.write":     {"Write a message…", "Сообщение…"},
-	"chat.message":   {"Message", "Сообщение"},
-	"chat.send":      {"Send", "Отправить"},
-	"chat.stop":      {"Stop", "Стоп"},
-	"chat.new":       {"New conversation", "Новая беседа"},
-	"chat.file":      {"Add files", "Добавить файлы"},
-	"chat.speak":     {"Record a voice message", "Записать голосовое сообщение"},
-	"chat.speaking":  {"Recording… press again to send", "Запись… нажмите ещё раз, чтобы отправить"},
-	"chat.mute":      {"The microphone isn't available.", "Микрофон недоступен."},
-	"chat.you":       {"You", "Вы"},
-	"chat.bot":       {"Bot", "Бот"},
-	"chat.lost":      {"Not connected. Trying again…", "Нет соединения. Пробую снова…"},
-	"chat.elsewhere": {"Too many open pages: this one is paused. Press a key to resume.", "Открыто слишком много страниц: эта приостановлена. Нажмите клавишу, чтобы продолжить."},
-	"chat.waiting":   {"sending…", "отправляется…"},
-	"chat.failed":    {"Not sent. Is the file too large?", "Не отправлено. Файл слишком велик?"},
-	"chat.gone":      {"This file isn't kept any more.", "Файл больше не хранится."},
-	"chat.drop":      {"Remove file", "Убрать файл"},
-	"code.copy":      {"Copy", "Копировать"},
-	"code.copied":    {"Copied", "Скопировано"},
-	"work.thinking":  {"thinking…", "думаю…"},
-	"work.tool":      {"running", "выполняю"},
-	"work.waiting":   {"waiting for you", "жду вас"},
-}
-
 // shownAtOnce is how many messages a page shows.
 const shownAtOnce = 50
 

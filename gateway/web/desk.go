@@ -57,8 +57,10 @@ type Message struct {
 	Text    string
 	ReplyTo int64
 	Buttons [][]gateway.Button
-	File    *File
-	Gone    bool
+	// Until is when the question of the buttons expires, zero for never.
+	Until time.Time
+	File  *File
+	Gone  bool
 	// Rev grows with each change, over all messages.
 	Rev int64
 	At  time.Time

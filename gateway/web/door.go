@@ -201,7 +201,9 @@ func showSignIn(q *request) error {
 
 func (q *request) closed(tooMany bool) error {
 	if b, err := q.site.browser(q.r, q.desk); err == nil { // it needs no link
-		q.browser = b
+		if q.browser = b; b.Language != "" {
+			q.lang = b.Language
+		}
 	}
 	if tooMany {
 		return q.sorry(http.StatusTooManyRequests, "in.many")
@@ -229,8 +231,13 @@ func signOut(q *request) error {
 	if err := q.desk.End(q.r.Context(), q.browser.ID); err != nil {
 		return err
 	}
+	return q.gone()
+}
+
+// gone says that this browser is signed out.
+func (q *request) gone() error {
 	q.browser = Browser{}
-	return q.sorry(http.StatusOK, "out.done")
+	return q.show("sorry", "out.title", html.F(`<div class="card narrow"><h1>%s</h1><p>%s</p></div>`, q.t("out.title"), q.t("out.done")))
 }
 
 func showBrowsers(q *request) error {
@@ -278,8 +285,7 @@ func endBrowser(q *request) error {
 	q.site.hub.signOut(id) // a stream that opened after the look
 	if id == q.browser.ID {
 		q.site.setCookie(q, "", -1)
-		q.browser = Browser{}
-		return q.sorry(http.StatusOK, "out.done")
+		return q.gone()
 	}
 	return q.back("/browsers")
 }

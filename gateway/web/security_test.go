@@ -230,6 +230,10 @@ func TestLinkWorksOnce(t *testing.T) {
 	if a := s.get(t, b, link); a.code != http.StatusGone || !strings.Contains(a.body, "Go to the chat") || !strings.Contains(a.body, `href="/status"`) {
 		t.Errorf("a used link in a browser that is signed in answers %d: %s", a.code, a.body)
 	}
+	s.post(t, b, "/language", "language", "ru", "back", "/chat")
+	if a := s.get(t, b, link); !strings.Contains(a.body, "В чат") {
+		t.Errorf("a used link speaks another language: %s", a.body)
+	}
 	if a := s.get(t, b, "/chat"); a.code != http.StatusOK {
 		t.Errorf("the signed-in browser gets %d", a.code)
 	}

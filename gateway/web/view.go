@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -109,11 +110,11 @@ func (q *request) composer() html.HTML {
 <button class="main icon" aria-label="%s" title="%s">%s</button>
 </div></form></div>
 <template id="pending"><article class="message said pending"><div class="text"><p class="written"></p></div><footer>%s</footer></article></template>
-<template id="words" data-copied="%s" data-failed="%s" data-mute="%s" data-speaking="%s" data-drop="%s"></template>`,
+<template id="words" data-copied="%s" data-failed="%s" data-mute="%s" data-speaking="%s" data-drop="%s" data-left="%s"></template>`,
 		q.t("chat.lost"), q.t("chat.elsewhere"), q.t("chat.stop"), q.t("chat.new"), q.site.config.MaxUpload, secret(16),
 		q.t("chat.file"), q.t("chat.file"), icon("M12 5v14M5 12h14"), mic, q.t("chat.message"), q.t("chat.write"),
 		q.t("chat.send"), q.t("chat.send"), icon("M4 12 20 4l-5 16-3.5-6.5z"),
-		q.t("chat.waiting"), q.t("code.copied"), q.t("chat.failed"), q.t("chat.mute"), q.t("chat.speaking"), q.t("chat.drop"))
+		q.t("chat.waiting"), q.t("code.copied"), q.t("chat.failed"), q.t("chat.mute"), q.t("chat.speaking"), q.t("chat.drop"), q.t("chat.left", "%s"))
 }
 
 // pending is the key with which a browser sent a message.
@@ -129,9 +130,15 @@ func (q *request) message(m Message, growing bool) html.HTML {
 	return html.F(`<article class="message %s%s" id="m%s"%s%s>
 <h2 class="unseen">%s</h2>
 %s%s%s
-<footer><time datetime="%s">%s</time></footer>
+<footer><time datetime="%s">%s</time>%s</footer>
 </article>`, class, html.If(len(m.Buttons) > 0, " ask"), m.ID, html.If(growing, " data-growing"), html.If(m.Said, ` data-key="%s"`, m.pending()), who,
-		html.If(m.Text != "", `<div class="text">%s</div>`, text), q.file(m), buttons(m), at.Format(time.RFC3339), stamp(at, time.Now().In(q.zone())))
+		html.If(m.Text != "", `<div class="text">%s</div>`, text), q.file(m), buttons(m), at.Format(time.RFC3339), stamp(at, time.Now().In(q.zone())), q.left(m))
+}
+
+// left is for how long a question can be answered; the script counts down.
+func (q *request) left(m Message) html.HTML {
+	s := int(time.Until(m.Until).Seconds())
+	return html.If(s > 0 && len(m.Buttons) > 0, ` · <span class="left" data-until="%s">%s</span>`, m.Until.UnixMilli(), q.t("chat.left", fmt.Sprintf("%d:%02d", s/60, s%60)))
 }
 
 func (q *request) file(m Message) html.HTML {

@@ -100,15 +100,21 @@ func (r *rates) note(t *testing.T, all []tools.Tool, show string, w wish) {
 // words alone; make bench has the embedding model help. 200 tools of servers must not
 // crowd ours out.
 func TestToolsForRequests(t *testing.T) {
-	for _, file := range []string{"tool-requests", "own-requests", "everyday-requests", "peer-requests", "homely-requests", "office-requests", "fresh-requests"} {
+	all := map[string]float64{} // shown at once, by language and choice, of all sets
+	sets := []string{"tool-requests", "own-requests", "everyday-requests", "peer-requests", "homely-requests", "office-requests", "fresh-requests"}
+	for _, file := range sets {
 		for show, goal := range map[string][2]float64{find.ShowAuto: {85, 98}, find.ShowFew: {70, 95}} {
 			for _, foreign := range []int{0, 200} {
 				by := map[string]*rates{"en": {}, "ru": {}}
-				all := append(builtIn(), crowd(foreign)...)
+				tools := append(builtIn(), crowd(foreign)...)
 				for _, w := range wishes(t, "testdata/"+file+".jsonl") {
-					by[w.Lang].note(t, all, show, w)
+					by[w.Lang].note(t, tools, show, w)
 				}
 				en, ru := by["en"], by["ru"]
+				if foreign == 0 {
+					all[show+" en"] += float64(en.once) / float64(en.asked)
+					all[show+" ru"] += float64(ru.once) / float64(ru.asked)
+				}
 				for language, r := range by {
 					name := fmt.Sprintf("%s, %s, %s, %d foreign tools", file, show, language, foreign)
 					once, found := percent(r.once, r.asked), percent(r.found, r.asked)
@@ -124,6 +130,13 @@ func TestToolsForRequests(t *testing.T) {
 					t.Errorf("%s, %s: English and Russian are %.1f points apart", file, show, d)
 				}
 			}
+		}
+	}
+	for _, show := range []string{find.ShowAuto, find.ShowFew} {
+		en, ru := 100*all[show+" en"]/float64(len(sets)), 100*all[show+" ru"]/float64(len(sets))
+		t.Logf("%s, all sets alike: at once en %.1f %%, ru %.1f %%", show, en, ru)
+		if d := en - ru; d > 3 || d < -3 {
+			t.Errorf("%s: English and Russian are %.1f points apart at once", show, d)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"klawbot/engine/internal/media"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/wording"
 	"klawbot/engine/settings"
 	"klawbot/gateway/web"
 	"klawbot/internal/redact"
@@ -110,6 +111,7 @@ func (c *Chat) list(ctx context.Context, read func(*store.Tx) ([]store.WebMessag
 		rows, err := read(tx)
 		for _, row := range rows {
 			m, fault := messageOf(row)
+			m.Until = expires(tx, m)
 			all, err = append(all, m), errors.Join(err, fault)
 		}
 		if err == nil {
@@ -118,6 +120,19 @@ func (c *Chat) list(ctx context.Context, read func(*store.Tx) ([]store.WebMessag
 		return err
 	})
 	return all, last, err
+}
+
+// expires is when the question of a message can no longer be answered.
+func expires(tx *store.Tx, m web.Message) time.Time {
+	for _, row := range m.Buttons {
+		for _, b := range row {
+			token, _, ours := wording.ReadButton(b.Data)
+			if a, err := tx.Approvals().Approval(token); ours && err == nil && a.State == store.ApprovalPending {
+				return a.ExpiresAt
+			}
+		}
+	}
+	return time.Time{}
 }
 
 // rowOf is a message as it is stored. The sum of its file must stay as it is, so the name

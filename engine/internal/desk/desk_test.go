@@ -460,6 +460,16 @@ func TestTalksPageReadsAndFinds(t *testing.T) {
 	o := open(t)
 	id := o.talk("how big is the log?", "The folder holds 12 files. The key is "+secret)
 	o.shows(o.get("/talks"), "Cleo", "telegram_22", "messages: 2")
+	o.write(func(tx *store.Tx) error {
+		s, err := tx.Sessions().Session(gateway.Address{Chat: gateway.ChatID{Channel: "web"}})
+		if err == nil {
+			_, err = tx.Sessions().AddMessage(store.Message{Session: s.ID, Body: llm.Text(llm.RoleUser, "hello"), Sender: web.User, SenderName: "you"})
+		}
+		return err
+	})
+	o.speak("ru")
+	o.shows(o.get("/talks"), "веб-страница сегодня")
+	o.speak("en")
 	o.shows(o.get(fmt.Sprintf("/talks/%d", id)), "how big is the log?", "The folder holds 12 files.")
 	page := o.get("/talks?q=folder")
 	o.shows(page, "klawbot: The folder holds 12 files.")
@@ -481,6 +491,34 @@ func TestTalksPageReadsAndFinds(t *testing.T) {
 		if status, _, _ := o.ask(http.MethodGet, path, nil); status != http.StatusNotFound {
 			t.Errorf("%s answers %d", path, status)
 		}
+	}
+}
+
+// TestQuestionsSayUntilWhen: the chat shows how long an approval can still be given, in the
+// language of the browser, and no longer when it was given.
+func TestQuestionsSayUntilWhen(t *testing.T) {
+	o := open(t)
+	o.write(func(tx *store.Tx) error {
+		_, err := tx.Approvals().AddApproval(store.Approval{
+			Token: "abc", Call: "c", Address: gateway.Address{Chat: gateway.ChatID{Channel: "web"}}, Tool: "shell", State: store.ApprovalPending, ExpiresAt: time.Now().Add(10 * time.Minute),
+		})
+		return err
+	})
+	add := func(token string) {
+		buttons := [][]gateway.Button{{{Text: "Allow once", Data: "ask/" + token + "/once"}}}
+		if _, err := o.desk.Add(t.Context(), web.Message{ID: int64(len(token)), Key: token, Text: "Delete list.txt?", Buttons: buttons, At: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("gone")
+	left := regexp.MustCompile(`<span class="left" data-until="\d+">(.*?)</span>`)
+	if page := o.get("/chat"); left.MatchString(page) {
+		t.Errorf("a question that nobody asks has time left:\n%s", page)
+	}
+	add("abc")
+	o.speak("ru")
+	if found := left.FindStringSubmatch(o.get("/chat")); found == nil || !regexp.MustCompile(`^осталось \d:\d\d$`).MatchString(found[1]) {
+		t.Errorf("the chat shows %q", found)
 	}
 }
 

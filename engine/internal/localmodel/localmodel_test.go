@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/internal/needs"
 	"klawbot/tools/sandbox"
 )
 
@@ -314,6 +316,43 @@ func TestStopIsGentle(t *testing.T) {
 	m.Close()
 	if s.running() {
 		t.Error("a server that does not listen still runs")
+	}
+}
+
+// TestServersOfAKilledBotEnd where the system does not end them: those of this folder, and
+// no others.
+func TestServersOfAKilledBotEnd(t *testing.T) {
+	needs.Program(t, "procps", "ps")
+	run := func(dir string) (c Config, ended chan error) {
+		c = Config{Dir: dir}
+		cmd := exec.Command("sh", "-c", "read -r wait; exit $#", "llama-server", "--api-key-file", c.keyFile(), "-c", "8192")
+		input, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = input.Close() }) // ends it
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended = make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		return c, ended
+	}
+	ours, oursEnded := run(filepath.Join(t.TempDir(), "with a blank"))
+	_, othersEnded := run(t.TempDir())
+	endLeft(ours)
+	select {
+	case err := <-oursEnded:
+		if err == nil || !strings.Contains(err.Error(), "killed") {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the server of the killed bot still runs")
+	}
+	select {
+	case err := <-othersEnded:
+		t.Errorf("another bot's server ended: %v", err)
+	default:
 	}
 }
 

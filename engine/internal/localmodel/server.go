@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -92,8 +93,11 @@ func launch(ctx context.Context, c Config) (_ *server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if runtime.GOOS != "linux" {
+		endLeft(c)
+	}
 	s := &server{http: c.HTTP, url: "http://127.0.0.1:" + strconv.Itoa(port), key: rand.Text()}
-	keyFile := filepath.Join(c.Dir, "key")
+	keyFile := c.keyFile()
 	if err := os.Remove(keyFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err // an old file would keep its mode
 	}
@@ -120,6 +124,20 @@ func launch(ctx context.Context, c Config) (_ *server, err error) {
 	}
 	s.prefix = newPrefix(c, s)
 	return s, nil
+}
+
+// keyFile is the place of the server's key, which tells our server from others.
+func (c Config) keyFile() string { return filepath.Join(c.Dir, "key") }
+
+// endLeft ends the servers of a bot that was killed. On Linux they end with it.
+func endLeft(c Config) {
+	all, _ := exec.Command("ps", "-axww", "-o", "pid=,command=").Output() // an error means none
+	for line := range strings.Lines(string(all)) {
+		pid, command, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if n, err := strconv.Atoi(pid); err == nil && strings.Contains(command, " --api-key-file "+c.keyFile()+" ") {
+			_ = syscall.Kill(n, syscall.SIGKILL) // it may be gone
+		}
+	}
 }
 
 // arguments is the command line. Reading in batches of 256 tokens is what its progress

@@ -102,7 +102,7 @@ func (m *Media) tooBig(f *file, bytes int64) string {
 // with a name.
 func (m *Media) about(f *file, p locale.Phrase, args ...any) string {
 	text := m.say(p, append([]any{m.thing(f)}, args...)...)
-	if f.Name != "" {
+	if f.Name != "" && f.Kind != gateway.AttachPhoto {
 		return text
 	}
 	first, n := utf8.DecodeRuneInString(text)

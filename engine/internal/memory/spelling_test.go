@@ -30,3 +30,25 @@ func TestUmlautsAreFoundHoweverTheyAreWritten(t *testing.T) {
 		t.Errorf("buecher finds %q", got)
 	}
 }
+
+// TestBeginningOfALongerWord: where no text has a long word, it may be the beginning of one.
+func TestBeginningOfALongerWord(t *testing.T) {
+	s := openStore(t)
+	for _, text := range []string{"Der Zahnarzttermin ist am Dienstag", "le rendez-vous chez l'ophtalmologue", "обед в автокафе", "the car is parked", "a boiler and boilermakers"} {
+		save(t, s, store.Memory{Content: text, Source: text})
+	}
+	m := newMemory(s, nil)
+	for query, want := range map[string]string{
+		"Zahnarzt": "Der Zahnarzttermin ist am Dienstag", "ophtalmo": "le rendez-vous chez l'ophtalmologue", "автока": "обед в автокафе",
+		"park": "the car is parked", "boiler": "a boiler and boilermakers", "когда Zahnarzt": "Der Zahnarzttermin ist am Dienstag",
+	} {
+		if got := contents(t, m, memory.Query{Text: query}); len(got) != 1 || got[0] != want {
+			t.Errorf("%s finds %q, want %q", query, got, want)
+		}
+	}
+	for _, query := range []string{"zahn", "carpet", "termin"} {
+		if got := contents(t, m, memory.Query{Text: query}); len(got) != 0 {
+			t.Errorf("%s finds %q", query, got)
+		}
+	}
+}

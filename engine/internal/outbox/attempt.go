@@ -271,10 +271,7 @@ func (d *Outbox) unconfirmed(o store.Out, part gateway.Part, note string, patien
 
 // write stores what delivery changed of a row, and returns what the row is then.
 func (d *Outbox) write(ctx context.Context, o store.Out) (now store.Out, err error) {
-	err = d.config.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
-		now, _, err = change(tx, o, o.Address)
-		return err
-	})
+	err = d.config.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) { now, _, err = change(tx, o, o.Address); return err })
 	return now, err
 }
 
@@ -313,8 +310,7 @@ func change(tx *store.Tx, o store.Out, at gateway.Address) (now store.Out, took 
 	if took, err = tx.Outbox().UpdateOutAt(at, o); took || err != nil {
 		return o, took, err
 	}
-	now, err = tx.Outbox().OutNamed(o.Key)
-	if err != nil {
+	if now, err = tx.Outbox().OutNamed(o.Key); err != nil {
 		return o, false, err
 	}
 	if o.State != store.OutboxSent && now.State != store.OutboxNew && now.State != store.OutboxSending {

@@ -119,27 +119,23 @@ func (d *Outbox) Wait() { d.work.Wait() }
 // Notify says that an address has something to deliver.
 func (d *Outbox) Notify(a gateway.Address) { d.Added(store.Out{Address: a}) }
 
-// Added says that a row was added. One with an id is the first that waits at its address,
-// so that its courier need not look for it.
+// Added says that a row was added. One with an id is the first that waits at its address.
 func (d *Outbox) Added(o store.Out) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a := d.home(o.Address)
 	if c := d.couriers[a]; c != nil {
 		c.again = true
-		return
+	} else if d.ctx != nil && !d.closed {
+		d.startAt(a, o)
 	}
-	if d.ctx == nil || d.closed {
-		return
-	}
-	if len(d.moves) > 0 { // others may have come before it
-		o = store.Out{}
-	}
-	d.startAt(a, o)
 }
 
 // startAt starts the courier of an address with a row. d.mu is held.
 func (d *Outbox) startAt(a gateway.Address, next store.Out) {
+	if len(d.moves) > 0 { // others may have come before it
+		next = store.Out{}
+	}
 	c := &courier{again: true, next: next, gone: make(chan struct{})}
 	d.couriers[a] = c
 	ctx := d.ctx
@@ -219,13 +215,9 @@ func (d *Outbox) Moved(chat gateway.ChatID, to int64) {
 // follow waits for the courier of an address that has become a: what it is sending
 // must not be taken for a row that still waits.
 func (d *Outbox) follow(ctx context.Context, a gateway.Address) {
-	for ctx.Err() == nil {
-		before := d.before(a)
-		if before == nil {
-			return
-		}
+	for c := d.before(a); c != nil && ctx.Err() == nil; c = d.before(a) {
 		select {
-		case <-before.gone:
+		case <-c.gone:
 		case <-ctx.Done():
 		}
 	}

@@ -96,6 +96,9 @@ func Seek(text string) []Sought {
 	return slices.CompactFunc(all, func(a, b Sought) bool { return a.Terms[0] == b.Terms[0] })
 }
 
+// longBeginning is how many letters a word has that may be the beginning of another one.
+const longBeginning = 5
+
 // sought is a word of a question that is written with spaces around it.
 func (w word) sought(spelled map[string]string) Sought {
 	if w.way == symbol {
@@ -109,7 +112,11 @@ func (w word) sought(spelled map[string]string) Sought {
 	if other := spelled[stem]; other != "" {
 		same = append(same, other)
 	}
-	return Sought{Terms: encodedAll(append([]string{stem}, same...)), Parts: encodedAll(guesses)}
+	parts := encodedAll(guesses)
+	if utf8.RuneCountInString(w.text) >= longBeginning && !strings.ContainsFunc(w.text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		parts = append(parts, encoded(w.text)+store.AnyEnd) // the Zahnarzt of "Zahnarzttermin"
+	}
+	return Sought{Terms: encodedAll(append([]string{stem}, same...)), Parts: parts}
 }
 
 // tells reports whether a word says what a question is about.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"klawbot/gateway/web/html"
@@ -73,13 +74,22 @@ var talksPage = control{
 		found, err := q.Desk.FindSaid(q.HTTP.Context(), query)
 		return q.search(query) + html.F(`<section class="card"><h2>%s</h2>%s</section>`, q.t("talks.found", query),
 			q.list(len(found), "talks.nothing", html.Each(found, func(f Found) html.HTML {
-				return html.F(`<li><p class="head"><a href="/talks/%s?at=%s#m%s">%s</a> %s</p><p class="clip3">%s</p></li>`, f.Session, f.Message, f.Message, cmp.Or(f.Name, f.Chat), q.time(f.At), f.Text)
+				return html.F(`<li><p class="head"><a href="/talks/%s?at=%s#m%s">%s</a> %s</p><p class="clip3">%s</p></li>`, f.Session, f.Message, f.Message, place(q, f.Name, f.Chat), q.time(f.At), f.Text)
 			}))), err
 	},
 }
 
+// place names a chat: its title or person, or what it is on this machine.
+func place(q *Request, name, chat string) string {
+	channel, _, _ := strings.Cut(chat, "_")
+	if channel == "web" || channel == "console" {
+		return q.t("part." + channel)
+	}
+	return cmp.Or(name, chat)
+}
+
 func (q *Request) talkRow(t Talk) html.HTML {
-	return html.F(`<li><p class="head"><a href="/talks/%s"><strong>%s</strong></a> %s</p><p class="meta">%s · %s%s</p></li>`, t.ID, cmp.Or(t.Name, t.Chat), q.time(t.LastAt),
+	return html.F(`<li><p class="head"><a href="/talks/%s"><strong>%s</strong></a> %s</p><p class="meta">%s · %s%s</p></li>`, t.ID, place(q, t.Name, t.Chat), q.time(t.LastAt),
 		t.Chat, q.t("talks.messages", t.Messages), html.If(t.Model != "", " · %s", t.Model))
 }
 
@@ -99,7 +109,7 @@ var talkPage = control{
 			most = saidShown
 		}
 		t, err := q.Desk.Transcript(q.HTTP.Context(), id, at, most)
-		f.Title, f.Up = cmp.Or(t.Name, t.Chat), q.crumb("/talks", "talks.title")
+		f.Title, f.Up = place(q, t.Name, t.Chat), q.crumb("/talks", "talks.title")
 		return q.transcript(t, at), err
 	},
 }
@@ -122,7 +132,9 @@ func (q *Request) said(s Said, here bool) html.HTML {
 	calls := html.Each(s.Calls, func(c string) html.HTML { return html.F(`<p class="call"><code>%s</code></p>`, c) })
 	switch s.Role {
 	case "user":
-		who = cmp.Or(s.Name, q.t("talks.user"))
+		if who = cmp.Or(s.Name, q.t("talks.user")); who == "you" { // at this machine
+			who = q.t("approvals.useryou")
+		}
 	case "assistant":
 		if s.Text != "" {
 			text = html.F(`<div class="text">%s</div>`, q.Markdown(s.Text))

@@ -10,13 +10,16 @@ import (
 var textsFile string
 
 // Texts are the texts of the pages by key, in English and Russian.
-var Texts = func() map[string][2]string {
+var Texts = ReadTexts(textsFile)
+
+// ReadTexts reads texts: a line each, the key, English and Russian.
+func ReadTexts(file string) map[string][2]string {
 	all := map[string][2]string{}
-	for _, row := range rows(textsFile) {
+	for _, row := range rows(file) {
 		all[row[0]] = [2]string{row[1], row[2]}
 	}
 	return all
-}()
+}
 
 // rows are the lines of a file of texts, split at their bars.
 func rows(file string) (all [][]string) {

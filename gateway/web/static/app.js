@@ -168,6 +168,12 @@
   }
   work({ text: '' });
 
+  // Questions say how long they can be answered.
+  setInterval(() => list.querySelectorAll('.left').forEach(el => {
+    const s = Math.floor((el.dataset.until - Date.now()) / 1000);
+    el.textContent = s > 0 ? words().left.replace('%s', Math.floor(s / 60) + ':' + String(s % 60).padStart(2, '0')) : '';
+  }), 1000);
+
   // What is said goes once, however often it is sent: its key says that it is the same.
   function keep() {
     kept.setItem('pending', JSON.stringify(pending.filter(p => !p.files.length).map(p => ({ key: p.key, text: p.text }))));
