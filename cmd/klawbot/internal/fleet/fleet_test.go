@@ -103,8 +103,7 @@ func TestBotStartsOnceAFileThatItNeedsIsThere(t *testing.T) {
 // whose directory is gone is forgotten, and found again.
 func TestDirectoriesComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var b *bots
-		b = newBots(t, func(name string) int {
+		b := newBots(t, func(name string) int {
 			if name == "broken" {
 				return exitUsage
 			}
