@@ -317,3 +317,18 @@ func TestFactsOfAChatStayThere(t *testing.T) {
 		}
 	})
 }
+
+// TestSearchFindsWhatWasJustSaid: words are indexed beside the turns, and a search does not
+// wait for that.
+func TestSearchFindsWhatWasJustSaid(t *testing.T) {
+	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
+		said := b.obedient()
+		b.start()
+		began := time.Now()
+		b.tells(bruno, bruno, "the boats are red")
+		b.asks(bruno, bruno, "history_search", map[string]any{"query": "boats"})
+		if got := strings.Join(*said, "\n"); !strings.Contains(got, "the boats are red") || time.Since(began) > 400*time.Millisecond {
+			t.Errorf("after %s the search finds %q", time.Since(began), got)
+		}
+	})
+}

@@ -77,9 +77,6 @@ func (r *Memory) History(ctx context.Context, c tools.Call, query string, topK i
 		}
 		s.Channel, s.Chat = chat.Channel, chat.ID
 	}
-	if db, err := r.config.Open(); err == nil {
-		r.catchUp(ctx, db)
-	}
 	return r.Find(ctx, c, memory.Query{Text: query, TopK: topK, Scope: s})
 }
 
