@@ -250,6 +250,12 @@ func (c *Core) change(at Place, section string, change func(Facts) error) error 
 	return c.write(facts)
 }
 
+// Changed reports whether there is a change that Undo takes back.
+func (c *Core) Changed() bool {
+	_, err := os.Stat(c.backup())
+	return err == nil
+}
+
 func (c *Core) backup() string { return c.file + ".bak" }
 
 // write replaces the file in one step and keeps a backup. The caller holds the lock.

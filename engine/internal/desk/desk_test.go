@@ -429,7 +429,10 @@ func TestMemoryPageSavesForgetsAndUndoes(t *testing.T) {
 	o.shows(o.post("/memory/undo", "change", change[1]), "✗ It isn't there any more.")
 	o.shows(o.post("/memory/forget", "id", "9999"), "✗ It isn't there any more.")
 
-	o.shows(o.post("/memory/core", "section", "user", "key", "name", "value", "Anna"), "Core memory changed.", "Anna")
+	if page := o.get("/memory"); strings.Contains(page, "Undo last change") {
+		t.Errorf("a change that nobody made can be undone: %s", page)
+	}
+	o.shows(o.post("/memory/core", "section", "user", "key", "name", "value", "Anna"), "Core memory changed.", "Anna", "Undo last change")
 	o.post("/memory/core", "section", "user", "key", "name", "value", "Bob")
 	o.shows(o.post("/memory/undo", "change", "core"), "Undone.", "Anna")
 	o.shows(o.post("/memory/core", "section", "user", "key", "name", "value", "Anna", "delete", "1"), "Core memory is empty.")

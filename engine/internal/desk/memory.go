@@ -28,7 +28,7 @@ func (d *Desk) Remembered(ctx context.Context, text string) (r control.Remembere
 	if err != nil {
 		r.CoreFault = err.Error()
 	} else {
-		r.Core = coreParts(facts, d.mask)
+		r.Core, r.CoreChanged = coreParts(facts, d.mask), d.Memory.CoreFile().Changed()
 	}
 	var hits []recall.Hit
 	if text != "" {

@@ -17,6 +17,8 @@ type Remembered struct {
 	Core []CorePart
 	// CoreFault says why it cannot be read.
 	CoreFault string
+	// CoreChanged says that its last change can be undone.
+	CoreChanged bool
 	// Facts are the memories that were found or stored last.
 	Facts   []Fact
 	Changes []MemoryChange
@@ -170,9 +172,10 @@ func (q *Request) coreMemory(all Remembered) html.HTML {
 <label for="section">%s</label><select id="section" name="section"><option value="user">%s</option><option value="agent">%s</option></select>
 <label for="corekey">%s</label><input id="corekey" name="key" required maxlength="60" autocomplete="off">
 <label for="value">%s</label><input id="value" name="value" required maxlength="16000"><button class="main">%s</button></form></details>
-<form method="post" action="/memory/undo"><input type="hidden" name="change" value="core"><button>%s</button></form>`,
+%s`,
 		q.t("memory.corehint"), html.If(all.CoreFault != "", `<p class="fault">%s</p>`, q.words(all.CoreFault)), parts, q.t("memory.addcore"),
-		q.t("memory.section"), q.t("core.user"), q.t("core.agent"), q.t("memory.name"), q.t("memory.value"), q.t("save"), q.t("memory.undocore")))
+		q.t("memory.section"), q.t("core.user"), q.t("core.agent"), q.t("memory.name"), q.t("memory.value"), q.t("save"),
+		html.If(all.CoreChanged, `<form method="post" action="/memory/undo"><input type="hidden" name="change" value="core"><button>%s</button></form>`, q.t("memory.undocore"))))
 }
 
 func (q *Request) coreFact(p CorePart, f CoreFact) html.HTML {
