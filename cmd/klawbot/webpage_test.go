@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/needs"
 )
@@ -59,8 +60,9 @@ func (p *webPage) signIn() {
 	}
 }
 
+// hasSocket reports whether commands reach the bot. Its socket is there a moment earlier.
 func (p *webPage) hasSocket() bool {
-	_, err := os.Stat(p.dir + "/data/klawbot.sock")
+	_, err := bot.AskStatus(p.t.Context(), p.dir+"/data")
 	return err == nil
 }
 

@@ -353,7 +353,7 @@ func (c *Channel) Health() gateway.Health {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h := gateway.Health{Channel: Name, State: gateway.StateConnecting, Fault: c.fault}
-	if c.accept != nil && c.fault == "" {
+	if c.accept != nil && c.once && c.fault == "" {
 		h.State, h.Name = gateway.StateOK, "http://"+c.config.Listen
 		if c.config.Public != nil {
 			h.Name = c.config.Public.String()
