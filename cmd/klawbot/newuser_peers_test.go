@@ -25,7 +25,7 @@ func TestPeerNewUserWithoutNetwork(t *testing.T) {
 	}
 	const nobody = "http://127.0.0.1:9" // takes no connections
 	environ := []string{
-		"TERM=dumb", "KLAWBOT_HOME=" + home, "PATH=" + filepath.Dir(program) + string(filepath.ListSeparator) + os.Getenv("PATH"),
+		"TERM=xterm-256color", "KLAWBOT_HOME=" + home, "PATH=" + filepath.Dir(program) + string(filepath.ListSeparator) + os.Getenv("PATH"),
 		"HTTP_PROXY=" + nobody, "HTTPS_PROXY=" + nobody, "NO_PROXY=127.0.0.1",
 	}
 	pull := onTerminal(t, environ, "assets", "pull", "--llm", "qwen3.5-0.8b", "--from", from)
@@ -40,7 +40,7 @@ func TestPeerNewUserWithoutNetwork(t *testing.T) {
 	s.until("Use qwen3.5-0.8b on this machine?")
 	s.types("\n")
 	s.until("/help lists commands")
-	s.types("Say OK.\n")
+	s.types("Say OK.\r")
 	began := time.Now()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -54,8 +54,9 @@ func TestPeerNewUserWithoutNetwork(t *testing.T) {
 	t.Logf("the first words took %s:\n%s", time.Since(began).Round(100*time.Millisecond), s.shows())
 }
 
-// ownWords begin the bot's own lines, such as how far the model has read.
-var ownWords, anyWord = regexp.MustCompile(`^(Loading|Reading|\(|>)`), regexp.MustCompile(`\pL{2,}`)
+// ownWords begin the bot's own lines, such as how far the model has read, and what goes on.
+// A small model may talk for minutes, so its first words are enough.
+var ownWords, anyWord = regexp.MustCompile(`^([⠀-⣿]|Loading|Reading|\(|>)`), regexp.MustCompile(`\pL{2,}`)
 
 // answeredInWords reports whether the terminal shows words of the model behind the question.
 func answeredInWords(shown string) bool {
