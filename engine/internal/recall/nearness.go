@@ -2,8 +2,10 @@ package recall
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -11,9 +13,10 @@ import (
 )
 
 const (
-	// nearWithin is how long a person waits for it, with what is missing of the vectors.
+	// nearWithin is how long a person waits for it.
 	nearWithin = 150 * time.Millisecond
-	// passagesAtOnce is how many vectors are made between two looks at the clock.
+	// passagesAtOnce is how many vectors are made in one step, between which a question
+	// gets its own.
 	passagesAtOnce = 8
 	// passagesKept bounds the vectors that are kept.
 	passagesKept = 1000
@@ -22,9 +25,10 @@ const (
 // passages are the vectors of texts that are compared again and again, such as what tools
 // do. They are made when they are needed first.
 type passages struct {
-	mu    sync.Mutex
-	model string               // guarded by mu; whose they are
-	known map[string][]float32 // guarded by mu
+	mu     sync.Mutex
+	model  string               // guarded by mu; whose they are
+	known  map[string][]float32 // guarded by mu
+	making atomic.Bool
 }
 
 // Nearness is how near each of some texts is to a question, about 0 for what has nothing
@@ -37,7 +41,7 @@ func (r *Memory) Nearness(ctx context.Context, question string, texts []string) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, nearWithin)
 	defer cancel()
-	vectors := r.vectorsOf(ctx, name, texts)
+	vectors := r.vectorsOf(context.WithoutCancel(ctx), name, texts)
 	if vectors == nil {
 		return nil
 	}
@@ -78,7 +82,8 @@ func knows(model, text string) bool {
 	return latin > other
 }
 
-// vectorsOf are the vectors of texts, nil as long as some are missing.
+// vectorsOf are the vectors of texts, nil as long as some are missing. These are made
+// beside the turn: on a small machine they take longer than a person would wait.
 func (r *Memory) vectorsOf(ctx context.Context, model string, texts []string) [][]float32 {
 	p := &r.passages
 	p.mu.Lock()
@@ -86,26 +91,40 @@ func (r *Memory) vectorsOf(ctx context.Context, model string, texts []string) []
 	if p.model != model || len(p.known) > passagesKept {
 		p.model, p.known = model, map[string][]float32{}
 	}
-	var missing []string
-	for _, text := range texts {
-		if p.known[text] == nil {
-			missing = append(missing, text)
+	all, missing := make([][]float32, len(texts)), []string(nil)
+	for i, text := range texts {
+		if all[i] = p.known[text]; all[i] == nil {
+			missing = append(missing, strings.Clone(text))
 		}
 	}
-	for len(missing) > 0 {
-		batch := missing[:min(passagesAtOnce, len(missing))]
+	if len(missing) == 0 {
+		return all
+	}
+	if p.making.CompareAndSwap(false, true) {
+		go r.makeVectors(ctx, model, missing)
+	}
+	return nil
+}
+
+// makeVectors makes the vectors of texts. It ends when the embedding model is closed.
+func (r *Memory) makeVectors(ctx context.Context, model string, texts []string) {
+	p := &r.passages
+	defer p.making.Store(false)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute) // a server may not answer
+	defer cancel()
+	for batch := range slices.Chunk(texts, passagesAtOnce) {
 		made, err := r.embedder.Passages(ctx, batch)
-		if err != nil || len(made) != len(batch) {
-			return nil
+		if err == nil && len(made) > 0 {
+			_, err = r.embedder.Centred(ctx, made[0]) // the first one takes as long as many texts
+		}
+		p.mu.Lock()
+		if err != nil || len(made) != len(batch) || p.model != model {
+			p.mu.Unlock()
+			return // the next question tries again
 		}
 		for i, text := range batch {
-			p.known[strings.Clone(text)] = made[i]
+			p.known[text] = made[i]
 		}
-		missing = missing[len(batch):]
+		p.mu.Unlock()
 	}
-	all := make([][]float32, len(texts))
-	for i, text := range texts {
-		all[i] = p.known[text]
-	}
-	return all
 }

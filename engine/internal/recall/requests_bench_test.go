@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"klawbot/doc"
 	"klawbot/engine/internal/recall"
@@ -48,10 +49,10 @@ func TestBenchToolsByMeaning(t *testing.T) {
 	for i, o := range all {
 		texts[i] = o.Spec().Text("en").Description
 	}
-	for range 20 { // until all have their vectors
-		if near(t.Context(), "ready", texts) != nil {
-			break
-		}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for near(t.Context(), "ready", texts) == nil { // until all have their vectors
+		<-tick.C
 	}
 	for _, file := range []string{"tool-requests", "own-requests", "everyday-requests", "peer-requests"} {
 		source, err := os.ReadFile("../../../tools/find/testdata/" + file + ".jsonl")

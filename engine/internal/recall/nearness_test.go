@@ -1,0 +1,62 @@
+package recall
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"klawbot/engine/settings"
+	"klawbot/internal/wait"
+)
+
+// slowModel takes a second for each step of passages, and for what it does first for
+// questions.
+type slowModel struct{ ready *bool }
+
+func (slowModel) Name() string                                     { return "slow" }
+func (slowModel) Dimensions(context.Context) (int, error)          { return 1, nil }
+func (slowModel) Query(context.Context, string) ([]float32, error) { return []float32{1}, nil }
+
+func (slowModel) Nearness(cosine float64) float64 { return cosine }
+
+func (m slowModel) Centred(ctx context.Context, query []float32) ([]float32, error) {
+	if !*m.ready && !wait.For(ctx, time.Second) {
+		return nil, context.Cause(ctx)
+	}
+	*m.ready = true
+	return query, nil
+}
+
+func (slowModel) Passages(ctx context.Context, texts []string) ([][]float32, error) {
+	if !wait.For(ctx, time.Second) {
+		return nil, context.Cause(ctx)
+	}
+	made := make([][]float32, len(texts))
+	for i := range made {
+		made[i] = []float32{1}
+	}
+	return made, nil
+}
+
+// TestNearnessKeepsNobodyWaiting: on a machine that needs seconds for the vectors of the
+// tools, a message does not wait for them, and a later one has them.
+func TestNearnessKeepsNobodyWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &embedder{settings: func() settings.Embedding { return settings.Embedding{} }, model: slowModel{new(bool)}, opened: true, looked: time.Now()}
+		r := &Memory{embedder: e}
+		texts := make([]string, 3*passagesAtOnce)
+		for i := range texts {
+			texts[i] = strconv.Itoa(i)
+		}
+		began := time.Now()
+		if near := r.Nearness(t.Context(), "hi", texts); near != nil || time.Since(began) != 0 {
+			t.Errorf("after %s it is %v", time.Since(began), near)
+		}
+		<-time.After(5 * time.Second)
+		if near := r.Nearness(t.Context(), "hi", texts); len(near) != len(texts) || near[0] != 1 {
+			t.Errorf("later it is %v", near)
+		}
+	})
+}
