@@ -41,7 +41,9 @@ type packageRule struct {
 // before the kill.
 // Another 100 are for lines that fold at a terminal's width and for what a chat sees once it
 // was removed.
-const maxTotal = 118450
+// Another 50 are for the words of times, which are a package of their own now, and for the
+// conditions beside them, which were hard to read.
+const maxTotal = 118500
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
@@ -107,7 +109,8 @@ var allowed = map[string]packageRule{
 	"engine/internal/jobs":               {775, []string{"engine/internal/store", "engine/internal/times", "internal/wait"}, "what is due, and when"},
 	"engine/internal/llm":                {1125, []string{"internal/wait"}, "the words of a model call; pictures"},
 	"engine/internal/times":              {1350, []string{"internal/clip"}, "a leaf: cron expressions, recurrence rules, zones, and their words"},
-	"engine/internal/phrase":             {3075, []string{"engine/internal/times", "internal/clip"}, "pure: words in, times out; two languages, and what is not clear is asked about instead of guessed; a part of the day that may be text; asks what a bare hour means; asks about words of a time in nine other languages, which fell into the text in silence, and about words beside a time that say another day: \"daily except weekends at 9\" repeated at weekends"},
+	"engine/internal/phrase":             {3000, []string{"engine/internal/phrase/lexicon", "engine/internal/times", "internal/clip"}, "pure: words in, times out; two languages, and what is not clear is asked about instead of guessed; a part of the day that may be text; asks what a bare hour means; asks about words of a time in nine other languages, which fell into the text in silence, and about words beside a time that say another day: \"daily except weekends at 9\" repeated at weekends"},
+	"engine/internal/phrase/lexicon":     {160, nil, "a leaf: the words of times"},
 	"tools/mcp/form":                     {500, []string{"tools", "tools/budget", "tools/mcp/shown"}, "asks for a form"},
 	"tools/mcp/lines":                    {80, nil, "pure: output in, messages out"},
 	"tools/mcp/schema":                   {350, []string{"tools/budget", "tools/mcp/shown", "tools/params", "internal/schemaref"}, "pure: schema in, schema out"},

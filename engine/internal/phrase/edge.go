@@ -1,6 +1,10 @@
 package phrase
 
-import "strings"
+import (
+	"strings"
+
+	"klawbot/engine/internal/phrase/lexicon"
+)
 
 // Words at the edge of a text that say when, though no time is read from them: "at the end
 // of the month", «в последнюю пятницу месяца». They begin with leads and end with a noun.
@@ -12,6 +16,8 @@ const (
 	// behindText are the ties that make words of a time of the end of a text; "before
 	// Friday" and "for the week" belong to what is to be done.
 	behindText = "in on at over around within during starting later end middle mid в во через под около конце начале середине"
+	// tails end words that belong to the time behind them.
+	tails = "except excluding starting beginning кроме начиная через the a of for than between then потом затем далее not but но не а minus plus на за к ко накануне в во"
 	// nouns are days and lengths that need a tie; those of alone do not.
 	nouns = `year's weekend weekends quarter quarters season summer winter spring autumn christmas xmas easter thanksgiving halloween dawn dusk sunrise sunset bedtime lunchtime teatime dinnertime
 		дня дней днях неделе недели неделю месяце квартал квартала квартале выходных рождество рождества пасху пасхи утру рассвета рассвете закате заката сном завтраком обедом
@@ -26,10 +32,13 @@ const deadlines = " before after перед после до на"
 
 // isNoun reports a word that a time is named by.
 func isNoun(w string) bool {
-	_, weekday := weekdayWords[w]
-	_, plural := pluralWeekdays[w]
-	_, month := monthWords[w]
-	return weekday || plural || genitiveTime(w) || month && w != "mar" || unitWords[w] >= day && len(w) > 1 || isPart(w) || anyOf(w, nouns) || anyOf(w, weekendWords) || anyOf(w, workdayWords)
+	_, weekday := lexicon.Weekdays[w]
+	_, plural := lexicon.PluralWeekdays[w]
+	switch {
+	case weekday, plural, genitiveTime(w), isPart(w), lexicon.Months[w] != 0 && w != "mar", lexicon.Units[w] >= day && len(w) > 1:
+		return true
+	}
+	return anyOf(w, nouns) || anyOf(w, lexicon.Weekends) || anyOf(w, lexicon.Workdays)
 }
 
 // joined reports several days in one word: "mon/wed/fri", "5-Dec", «завтра-послезавтра».
@@ -37,12 +46,13 @@ func joined(w string) bool {
 	parts := strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune("/-+,", r) })
 	named := false
 	for _, p := range parts {
-		_, weekday := weekdayWords[p]
-		_, day := dayWords[p]
-		named = named || weekday || day || monthWords[p] != 0 || p == "mid"
-		if !named && number(p) == 0 || !weekday && !day && monthWords[p] == 0 && number(p) == 0 && p != "mid" {
+		_, weekday := lexicon.Weekdays[p]
+		_, day := lexicon.Days[p]
+		is := weekday || day || lexicon.Months[p] != 0 || p == "mid"
+		if !is && number(p) == 0 {
 			return false
 		}
+		named = named || is
 	}
 	return named && len(parts) > 1
 }
@@ -50,10 +60,57 @@ func joined(w string) bool {
 // leadsOn reports a word that may stand before the noun of a time.
 func leadsOn(w word) bool {
 	_, number := readNumber(w.text)
-	return number || isOrdinal(w) || anyOf(w.text, leads+" "+ties+deadlines+" "+everyWords) || w.text != "" && strings.Trim(w.text, "0123456789-") == ""
+	return number || isOrdinal(w) || anyOf(w.text, leads+" "+ties+deadlines+" "+lexicon.Every) || w.text != "" && strings.Trim(w.text, "0123456789-") == ""
 }
 
-func isOrdinal(w word) bool { return ordinalDigits.MatchString(w.text) || ordinalWords[w.text] != 0 }
+func isOrdinal(w word) bool {
+	return ordinalDigits.MatchString(w.text) || lexicon.Ordinals[w.text] != 0
+}
+
+// belongs reports whether the last word before a time belongs to it, so that more is said
+// than was read: the "except" of "except Monday", the "2" of "2 Fridays". next begins the
+// time.
+func belongs(m moment, last word, next string) bool {
+	_, plural := lexicon.PluralWeekdays[next]
+	_, number := readInt(last.text, 1, 99)
+	switch {
+	case isOrdinal(last), plural && number:
+		return true
+	case weekdayAt(last.text) >= 0 && m.weekdays != 0 && m.repeat == nil:
+		return true
+	}
+	return anyOf(last.text, tails) || anyOf(last.text, lexicon.Before+" "+lexicon.After+" "+lexicon.Join+" "+lexicon.Every+" "+lexicon.Approximately)
+}
+
+// open reports a time without a day, so that loose words beside it may name one.
+func (m moment) open() bool { return !m.isDay && !m.isDate && !m.isSpan }
+
+// saidBehind is how many words at the beginning of what follows a time say another one.
+func saidBehind(m moment, rest []word) (n int) {
+	if m.open() {
+		n = looseTime(m, rest)
+	}
+	if n == 0 && !m.exact() {
+		n = sameTime(rest)
+	}
+	return n
+}
+
+// saidBefore is how many words at the end of what stands before a time say another one.
+func saidBefore(m moment, rest []word) (n int) {
+	if m.open() {
+		n = looseEnd(rest)
+	}
+	if n > 0 || m.exact() {
+		return n
+	}
+	for i := max(0, len(rest)-5); i < len(rest); i++ {
+		if sameTime(rest[i:]) == len(rest)-i {
+			return len(rest) - i
+		}
+	}
+	return clockBefore(rest)
+}
 
 // looseTime is how many words at the beginning of what follows a time say another one, in
 // words that are not read.
@@ -74,7 +131,7 @@ func looseTime(m moment, rest []word) int {
 		case !leadsOn(w):
 			return found
 		}
-		tied, ranked = tied || anyOf(w.text, ties+deadlines+" "+everyWords), ranked || isOrdinal(w)
+		tied, ranked = tied || anyOf(w.text, ties+deadlines+" "+lexicon.Every), ranked || isOrdinal(w)
 	}
 	return found
 }
@@ -92,7 +149,7 @@ func looseEnd(rest []word) int {
 	for n := 1; n < min(len(rest), longestPhrase/2); n++ {
 		w := rest[len(rest)-n]
 		switch {
-		case nouns > 0 && anyOf(w.text, behindText+" "+everyWords), nouns > 1 && isOrdinal(w):
+		case nouns > 0 && anyOf(w.text, behindText+" "+lexicon.Every), nouns > 1 && isOrdinal(w):
 			return n
 		case isNoun(w.text):
 			nouns++
@@ -118,7 +175,7 @@ func sameTime(rest []word) int {
 // clockBefore is how many words at the end of what stands before a day are a time of the
 // day that other words part from it: the "at 9:30 later" of "call at 9:30 later today".
 func clockBefore(rest []word) int {
-	for n := 1; n < min(len(rest), 5) && (leadsOn(rest[len(rest)-n]) || anyOf(rest[len(rest)-n].text, alone+" except часов") || repeatWords[rest[len(rest)-n].text] != 0); n++ {
+	for n := 1; n < min(len(rest), 5) && (leadsOn(rest[len(rest)-n]) || anyOf(rest[len(rest)-n].text, alone+" except часов") || lexicon.Repeats[rest[len(rest)-n].text] != 0); n++ {
 		if m, taken := readEnd(rest[:len(rest)-n]); taken > 0 && m.minutes {
 			return n + taken
 		}

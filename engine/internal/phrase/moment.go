@@ -3,6 +3,7 @@ package phrase
 import (
 	"time"
 
+	"klawbot/engine/internal/phrase/lexicon"
 	"klawbot/engine/internal/times"
 )
 
@@ -119,7 +120,7 @@ func (m moment) smallHours(now time.Time, zone *time.Location) (time.Time, error
 	if !m.isDay || m.ahead > 0 || m.anchor != 0 {
 		return time.Time{}, &UnclearError{Why: DoubtWords}
 	}
-	m.isDay, m.part = false, night
+	m.isDay, m.part = false, lexicon.Night
 	return m.base(now, zone)
 }
 
@@ -231,15 +232,15 @@ func (m moment) timeOfDay(i int) time.Duration {
 		if m.isPart {
 			return m.part
 		}
-		return morning
+		return lexicon.Morning
 	}
 	clock := m.clocks[i]
 	switch {
 	case !m.isPart || m.twelve || clock >= 13*time.Hour:
 		return clock
-	case m.part == night && clock >= 12*time.Hour:
+	case m.part == lexicon.Night && clock >= 12*time.Hour:
 		return clock + 12*time.Hour // twelve at night
-	case m.part == night && clock < 5*time.Hour, m.part == morning, clock >= 12*time.Hour:
+	case m.part == lexicon.Night && clock < 5*time.Hour, m.part == lexicon.Morning, clock >= 12*time.Hour:
 		return clock
 	}
 	return clock + 12*time.Hour

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/phrase/lexicon"
 	"klawbot/engine/internal/times"
 )
 
@@ -115,7 +116,7 @@ func readSpan(m *moment, w []word, bare bool) int {
 		*m = was
 		return 0
 	}
-	if hour := ordinalWords[at(w, n)]; !said && hour >= 1 && hour <= 12 && readRussianClock(&moment{}, w, false) > 0 {
+	if hour := lexicon.Ordinals[at(w, n)]; !said && hour >= 1 && hour <= 12 && readRussianClock(&moment{}, w, false) > 0 {
 		*m = was
 		return 0 // «пять минут шестого»
 	}
@@ -151,7 +152,7 @@ func anchorOf(w []word) (anchor, words int) {
 // as «пятницы» and «завтра».
 func readAnchor(m *moment, w []word) int {
 	n := 0
-	if weekday, ok := genitiveWeekdays[at(w, n)]; ok {
+	if weekday, ok := lexicon.GenitiveWeekdays[at(w, n)]; ok {
 		m.weekdays |= 1 << weekday
 		n++
 	}
@@ -164,7 +165,7 @@ func readAnchor(m *moment, w []word) int {
 }
 
 func genitive(w []word) bool {
-	_, ok := genitiveWeekdays[at(w, 0)]
+	_, ok := lexicon.GenitiveWeekdays[at(w, 0)]
 	return ok
 }
 
@@ -172,7 +173,7 @@ func genitive(w []word) bool {
 // "an hour before 6".
 func bareHour(w []word) bool {
 	_, ok := readInt(at(w, 0), 1, 24)
-	return ok && unitWords[at(w, 1)] == 0 && monthWords[at(w, 1)] == 0 && timeAt(w) == 0
+	return ok && lexicon.Units[at(w, 1)] == 0 && lexicon.Months[at(w, 1)] == 0 && timeAt(w) == 0
 }
 
 // readLengths reads lengths of time that follow each other: "1 hour and 30 minutes".
@@ -209,7 +210,7 @@ func readLength(m *moment, words []word, spaced, more bool) int {
 	case anyOf(w, "half quarter") && (anyOf(two, "a an") || two == "of" && anyOf(three, "a an")), w == "a" && two == "quarter" && three == "of":
 		return readFraction(m, words)
 	case w == "three" && two == "quarters" && three == "of":
-		if unit := unitWords[at(words, 4)]; unit != 0 {
+		if unit := lexicon.Units[at(words, 4)]; unit != 0 {
 			m.add(0.75, unit)
 			return 5
 		}
@@ -220,8 +221,8 @@ func readLength(m *moment, words []word, spaced, more bool) int {
 	case w == "четверть" && two == "часа":
 		m.add(15, time.Minute)
 		return 2
-	case !more && anyOf(w, singleUnits) && strings.Trim(two, "0123456789") == two:
-		m.add(1, unitWords[w]) // «через час»
+	case !more && anyOf(w, lexicon.SingleUnits) && strings.Trim(two, "0123456789") == two:
+		m.add(1, lexicon.Units[w]) // «через час»
 		return 1
 	}
 	n, ok := readNumber(w)
@@ -235,17 +236,17 @@ func readLength(m *moment, words []word, spaced, more bool) int {
 	case two == "с" && three == "половиной": // «два с половиной часа»
 		n, next = n+0.5, 3
 	case w == "a" && two == "couple", w == "a" && two == "half":
-		n, next = numberWords[two], 2
+		n, next = lexicon.Numbers[two], 2
 	}
 	if anyOf(at(words, next-1), "couple") && at(words, next) == "of" {
 		next++
 	}
-	if tens := numberWords[w]; tens >= 20 && tens <= 90 && unitWords[at(words, 2)] != 0 { // "twenty five minutes"
+	if tens := lexicon.Numbers[w]; tens >= 20 && tens <= 90 && lexicon.Units[at(words, 2)] != 0 { // "twenty five minutes"
 		if ones, ok := readInt(two, 1, 9); ok {
 			n, next = tens+float64(ones), 2
 		}
 	}
-	unit := unitWords[strings.TrimSuffix(strings.TrimRight(at(words, next), "'"), "'s")]
+	unit := lexicon.Units[strings.TrimSuffix(strings.TrimRight(at(words, next), "'"), "'s")]
 	if unit == 0 || unit == 15*time.Minute {
 		return 0
 	}
@@ -266,7 +267,7 @@ func readFraction(m *moment, w []word) int {
 	for anyOf(at(w, n), "of a an") {
 		n++
 	}
-	unit := unitWords[at(w, n)]
+	unit := lexicon.Units[at(w, n)]
 	if unit == 0 || unit >= week {
 		return 0
 	}
@@ -277,7 +278,7 @@ func readFraction(m *moment, w []word) int {
 func readCompact(m *moment, w string) int {
 	was := *m
 	for _, p := range compactPart.FindAllStringSubmatch(w, -1) {
-		unit := unitWords[p[2]]
+		unit := lexicon.Units[p[2]]
 		if unit == 0 {
 			*m = was
 			return 0
@@ -301,10 +302,10 @@ func readDay(m *moment, w []word) int {
 		return n + 3
 	}
 	if anyOf(w[0].text, "tonight") {
-		m.isDay, m.part, m.isPart, m.tonight = true, evening, true, true
+		m.isDay, m.part, m.isPart, m.tonight = true, lexicon.Evening, true, true
 		return 1
 	}
-	ahead, ok := dayWords[w[0].text]
+	ahead, ok := lexicon.Days[w[0].text]
 	if !ok {
 		return 0
 	}
@@ -355,7 +356,7 @@ func weekdayBehind(w []word) bool {
 
 // weekdayAt is the weekday of a word, -1 for none.
 func weekdayAt(w string) int {
-	if d, ok := weekdayWords[w]; ok {
+	if d, ok := lexicon.Weekdays[w]; ok {
 		return int(d)
 	}
 	return -1
@@ -378,7 +379,7 @@ func readWeekday(m *moment, w []word) int {
 		n++
 	}
 	weekday := weekdayAt(at(w, n))
-	if plural, ok := pluralWeekdays[at(w, n+1)]; ok && m.repeat != nil && m.repeat.unit == week && anyOf(w[0].text, "по on") {
+	if plural, ok := lexicon.PluralWeekdays[at(w, n+1)]; ok && m.repeat != nil && m.repeat.unit == week && anyOf(w[0].text, "по on") {
 		n, weekday = 1, int(plural)
 	}
 	short := len([]rune(at(w, n))) <= 3
@@ -396,7 +397,7 @@ func timeBehind(w []word) bool {
 	if len(w) < 2 {
 		return false
 	}
-	joint := strings.HasSuffix(w[0].raw, ",") || anyOf(at(w, 1), joinWords)
+	joint := strings.HasSuffix(w[0].raw, ",") || anyOf(at(w, 1), lexicon.Join)
 	for n := 1; n <= 2; n++ {
 		if joint && weekdayAt(at(w, n)) >= 0 {
 			return true
@@ -410,14 +411,14 @@ func readMoreWeekdays(m *moment, w []word) int {
 	n := 0
 	for {
 		joint := 0
-		if anyOf(at(w, n), joinWords+" then") {
+		if anyOf(at(w, n), lexicon.Join+" then") {
 			joint = 1
 		}
-		if anyOf(at(w, n+joint), "on в во") || joint > 0 && anyOf(at(w, n+joint), everyWords) {
+		if anyOf(at(w, n+joint), "on в во") || joint > 0 && anyOf(at(w, n+joint), lexicon.Every) {
 			joint++
 		}
 		weekday := weekdayAt(at(w, n+joint))
-		if plural, ok := pluralWeekdays[at(w, n+joint)]; ok {
+		if plural, ok := lexicon.PluralWeekdays[at(w, n+joint)]; ok {
 			weekday = int(plural)
 		}
 		if weekday < 0 || m.weekdays&(1<<weekday) != 0 || joint == 0 && len([]rune(at(w, n))) <= 3 && m.repeat == nil && !timeBehind(w[n:]) {
@@ -485,7 +486,7 @@ func readDate(m *moment, w []word) int {
 
 // readMonthDay reads "5 May", "3rd of January", "May the 5th", «третьего января».
 func readMonthDay(w []word) (date, month, taken int) {
-	if month := monthWords[at(w, 0)]; month != 0 {
+	if month := lexicon.Months[at(w, 0)]; month != 0 {
 		n := 1
 		if at(w, n) == "the" {
 			n++
@@ -505,7 +506,7 @@ func readMonthDay(w []word) (date, month, taken int) {
 	if at(w, n) == "of" {
 		n++
 	}
-	if month := monthWords[at(w, n)]; month != 0 && date > 0 {
+	if month := lexicon.Months[at(w, n)]; month != 0 && date > 0 {
 		return date, month, n + 1
 	}
 	return 0, 0, 0
@@ -523,7 +524,7 @@ func readWrittenDate(m *moment, text, next string) int {
 		return onEither(m, number(d[1]), number(d[2]), number(d[3]), text)
 	}
 	d := slashDate.FindStringSubmatch(text)
-	if d == nil || text == "24/7" || unitWords[next] != 0 { // "1/2 hour"
+	if d == nil || text == "24/7" || lexicon.Units[next] != 0 { // "1/2 hour"
 		return 0
 	}
 	return onEither(m, number(d[1]), number(d[2]), century(d[3]), text)
@@ -576,7 +577,7 @@ func readClock(m *moment, w []word) int {
 	n := readOneClock(m, w)
 	for n > 0 && m.err == nil {
 		joint := n
-		for anyOf(at(w, joint), joinWords) {
+		for anyOf(at(w, joint), lexicon.Join) {
 			joint++
 		}
 		comma := joint == n && strings.HasSuffix(w[n-1].raw, ",")
@@ -610,7 +611,7 @@ func readOneClock(m *moment, w []word) int {
 	if said && anyOf(at(w, n), "ровно exactly") {
 		n++
 	}
-	if f := fourText.FindStringSubmatch(at(w, n)); f != nil && said && anyOf(w[0].text, "at") && monthWords[at(w, n+1)] == 0 {
+	if f := fourText.FindStringSubmatch(at(w, n)); f != nil && said && anyOf(w[0].text, "at") && lexicon.Months[at(w, n+1)] == 0 {
 		m.setClock(number(f[1]), number(f[2]), 0, "")
 		m.minutes = true
 		if n++; at(w, n) == "hours" {
@@ -645,7 +646,7 @@ func readOneClock(m *moment, w []word) int {
 		half, n = at(w, n), n+1
 	}
 	// A bare number is a time only where one is expected, and at the end.
-	if c[2] != ":" && half == "" && !said && (!m.dated() && m.repeat == nil || n < len(w) && timeAt(w[n:]) == 0 && !anyOf(at(w, n), hourUnits+" час") && partAt(m, w[n:]) == 0) {
+	if c[2] != ":" && half == "" && !said && (!m.dated() && m.repeat == nil || n < len(w) && timeAt(w[n:]) == 0 && !anyOf(at(w, n), lexicon.HourUnits+" час") && partAt(m, w[n:]) == 0) {
 		return 0
 	}
 	n, minutes := readMinutes(m, w, n, number(c[1]), c[2] == "" && half == "")
@@ -673,7 +674,7 @@ func readMinutes(m *moment, w []word, n, hour int, bare bool) (taken int, minute
 	if !bare {
 		return n, ""
 	}
-	if one := at(w, n); anyOf(one, hourUnits) || one == "час" && (hour%10 == 1 && hour != 11 || isPart(at(w, n+1))) {
+	if one := at(w, n); anyOf(one, lexicon.HourUnits) || one == "час" && (hour%10 == 1 && hour != 11 || isPart(at(w, n+1))) {
 		n++
 		m.minutes = true
 		if _, ok := readInt(at(w, n), 0, 59); ok && anyOf(at(w, n+1), "минут минуты минуту мин") {
@@ -684,7 +685,7 @@ func readMinutes(m *moment, w []word, n, hour int, bare bool) (taken int, minute
 	}
 	if v, ok := readInt(at(w, n), 0, 59); ok && (v >= 10 || strings.HasPrefix(at(w, n), "0")) {
 		// "nine thirty" has minutes; "9 30" has some only when nothing follows.
-		if spelled := strings.Trim(at(w, n), "0123456789") != ""; spelled && unitWords[at(w, n+1)] == 0 || !spelled && (n+1 == len(w) || anyOf(at(w, n+1), "am pm утра вечера дня ночи")) {
+		if spelled := strings.Trim(at(w, n), "0123456789") != ""; spelled && lexicon.Units[at(w, n+1)] == 0 || !spelled && (n+1 == len(w) || anyOf(at(w, n+1), "am pm утра вечера дня ночи")) {
 			return n + 1, numbers([]int{v})[0]
 		}
 	}
@@ -694,7 +695,7 @@ func readMinutes(m *moment, w []word, n, hour int, bare bool) (taken int, minute
 // readClockWords reads times of the day that are no digits.
 func readClockWords(m *moment, w []word, said bool) int {
 	one, two, three := at(w, 0), at(w, 1), at(w, 2)
-	if clock, ok := clockWords[one]; ok {
+	if clock, ok := lexicon.Clocks[one]; ok {
 		m.clocks, m.twelve, m.minutes = []time.Duration{clock}, true, true
 		return 1
 	}
@@ -707,7 +708,7 @@ func readClockWords(m *moment, w []word, said bool) int {
 	switch {
 	case one == "half":
 		minutes, ok = 30, true
-		if _, is := readInt(two, 1, 12); is && (said || unitWords[three] == 0) && strings.Trim(two, "0123456789") != "" || is && said {
+		if _, is := readInt(two, 1, 12); is && (said || lexicon.Units[three] == 0) && strings.Trim(two, "0123456789") != "" || is && said {
 			m.err = &UnclearError{Words: phrase(w[:2], nil)} // 8:30 in some places, 9:30 in others
 			return 2
 		}
@@ -723,7 +724,7 @@ func readClockWords(m *moment, w []word, said bool) int {
 	}
 	if direction := at(w, after); ok && anyOf(direction, "past to after before till") && !(one != "half" && one != "quarter" && one != "a" && anyOf(direction, "after before") && at(w, after-1) == one) {
 		hour, is := readInt(at(w, after+1), 1, 12)
-		if is && unitWords[at(w, after+2)] == 0 && !(direction == "to" && !said && !inMinutes && strings.Trim(one, "0123456789") == "") {
+		if is && lexicon.Units[at(w, after+2)] == 0 && !(direction == "to" && !said && !inMinutes && strings.Trim(one, "0123456789") == "") {
 			if anyOf(direction, "to before till") {
 				hour, minutes = (hour+11)%12, 60-minutes
 				if hour == 0 {
@@ -754,11 +755,11 @@ func halfOf(m *moment, w []word, n, hour, minutes int) int {
 func readRussianClock(m *moment, w []word, said bool) int {
 	one := at(w, 0)
 	if rest, ok := strings.CutPrefix(one, "пол"); ok && rest != "" {
-		if hour := ordinalWords[strings.TrimPrefix(rest, "-")]; hour >= 1 && hour <= 12 {
+		if hour := lexicon.Ordinals[strings.TrimPrefix(rest, "-")]; hour >= 1 && hour <= 12 {
 			return halfOf(m, w, 1, hourBefore(hour), 30)
 		}
 	}
-	if hour := ordinalWords[at(w, 1)]; anyOf(one, "пол половине половину половина четверть") && hour >= 1 && hour <= 12 {
+	if hour := lexicon.Ordinals[at(w, 1)]; anyOf(one, "пол половине половину половина четверть") && hour >= 1 && hour <= 12 {
 		minutes := 30
 		if one == "четверть" {
 			minutes = 15
@@ -784,7 +785,7 @@ func readRussianClock(m *moment, w []word, said bool) int {
 	}
 	if minutes, ok := readInt(one, 1, 59); ok && anyOf(at(w, 1), "минут минуты") {
 		// A bare «5 минут первого» may go on with «урока».
-		if hour := ordinalWords[at(w, 2)]; hour >= 1 && hour <= 12 && (said || !strings.HasSuffix(at(w, 3), "а")) {
+		if hour := lexicon.Ordinals[at(w, 2)]; hour >= 1 && hour <= 12 && (said || !strings.HasSuffix(at(w, 3), "а")) {
 			return halfOf(m, w, 3, hourBefore(hour), minutes)
 		}
 	}
@@ -794,7 +795,7 @@ func readRussianClock(m *moment, w []word, said bool) int {
 // hourBefore is the hour that is going on in «половине первого»: twelve.
 func hourBefore(hour int) int { return (hour+10)%12 + 1 }
 
-// genitiveNumber is a number after «без» as in unitWords: «пяти» is "5".
+// genitiveNumber is a number after «без» as in lexicon.Units: «пяти» is "5".
 func genitiveNumber(w string) string {
 	if n, ok := map[string]string{"пяти": "5", "десяти": "10", "пятнадцати": "15", "двадцати": "20", "двадцатипяти": "25"}[w]; ok {
 		return n
@@ -828,14 +829,14 @@ func readPart(m *moment, w []word) int {
 		return 0
 	}
 	if n == 1 && m.behindClock && startsText(w) {
-		if !m.otherWith(partWords[w[0].text]) {
+		if !m.otherWith(lexicon.Parts[w[0].text]) {
 			return 0
 		}
 		m.err = &UnclearError{Words: phrase(w[:min(2, len(w))], nil)} // "at 9 evening dress"
 		return n
 	}
-	m.part, m.isPart = partWords[at(w, n-1)], true
-	m.tonight = m.part == night && (n == 1 && !m.isClock() || w[0].text == "this") && w[0].text != "ночи"
+	m.part, m.isPart = lexicon.Parts[at(w, n-1)], true
+	m.tonight = m.part == lexicon.Night && (n == 1 && !m.isClock() || w[0].text == "this") && w[0].text != "ночи"
 	if w[0].text == "this" && !m.dated() {
 		m.isDay = true
 	}
@@ -852,7 +853,7 @@ func startsText(w []word) bool {
 // otherWith reports whether a part of the day makes the clock another one.
 func (m *moment) otherWith(part time.Duration) bool {
 	clock := m.clocks[len(m.clocks)-1]
-	return !m.twelve && clock <= 12*time.Hour && (part != morning || clock == 12*time.Hour) && (part != afternoon || clock < 12*time.Hour)
+	return !m.twelve && clock <= 12*time.Hour && (part != lexicon.Morning || clock == 12*time.Hour) && (part != lexicon.Afternoon || clock < 12*time.Hour)
 }
 
 // partAt is how many words say a part of the day.
@@ -864,7 +865,7 @@ func partAt(m *moment, w []word) int {
 	case at(w, 0) == "at" && at(w, 1) == "night", at(w, 0) == "this":
 		n = 1
 	}
-	_, ok := partWords[at(w, n)]
+	_, ok := lexicon.Parts[at(w, n)]
 	if !ok || n == 0 && !m.isClock() && !m.dated() && m.repeat == nil && !anyOf(at(w, 0), "утром вечером") {
 		return 0
 	}

@@ -3,6 +3,8 @@ package phrase
 import (
 	"strings"
 	"time"
+
+	"klawbot/engine/internal/phrase/lexicon"
 )
 
 // readRepeat reads what repeats: "every 2 weeks", "daily", "on Mondays", "from Monday to
@@ -48,7 +50,7 @@ func readEvery(m *moment, w []word) int {
 	if anyOf(w[0].text, "on в at") {
 		n++
 	}
-	if !anyOf(at(w, n), everyWords) || len(w) <= n+1 {
+	if !anyOf(at(w, n), lexicon.Every) || len(w) <= n+1 {
 		return 0
 	}
 	n++
@@ -72,7 +74,7 @@ func readEvery(m *moment, w []word) int {
 	if taken := readKind(m, w[n:], step); taken > 0 {
 		return n + taken
 	}
-	if unit := unitWords[one]; unit != 0 && len([]rune(one)) > 1 {
+	if unit := lexicon.Units[one]; unit != 0 && len([]rune(one)) > 1 {
 		if m.weekdays != 0 && unit < week || m.isClock() && unit < day {
 			return 0
 		}
@@ -93,7 +95,7 @@ func readStep(w []word) (step, taken int) {
 	if at(w, 0) == "single" {
 		return 1, 1
 	}
-	if unit := unitWords[at(w, 1)]; unit != 0 || weekdayAt(at(w, 1)) >= 0 || anyOf(at(w, 1), workdayWords) {
+	if unit := lexicon.Units[at(w, 1)]; unit != 0 || weekdayAt(at(w, 1)) >= 0 || anyOf(at(w, 1), lexicon.Workdays) {
 		if n, ok := readInt(at(w, 0), 1, 1000); ok {
 			return n, 1
 		}
@@ -119,12 +121,12 @@ func readKind(m *moment, w []word, step int) int {
 	if step != 1 {
 		return 0
 	}
-	if part, ok := repeatedParts[one]; ok && !m.isPart {
+	if part, ok := lexicon.RepeatedParts[one]; ok && !m.isPart {
 		m.every(1, day)
 		m.part, m.isPart = part, true
 		return 1
 	}
-	if clock, ok := clockWords[one]; ok && !m.isClock() {
+	if clock, ok := lexicon.Clocks[one]; ok && !m.isClock() {
 		m.every(1, day)
 		m.clocks, m.twelve = []time.Duration{clock}, true
 		return 1
@@ -139,7 +141,7 @@ func readKind(m *moment, w []word, step int) int {
 		m.weekdays = workdays
 		return 1
 	}
-	if anyOf(one, weekendWords) {
+	if anyOf(one, lexicon.Weekends) {
 		m.every(1, week)
 		m.weekdays = weekendDays
 		return 1
@@ -181,11 +183,11 @@ func nthDay(m *moment, w []word) int {
 	}
 	if anyOf(at(w, n), "day день числа число") {
 		n++
-	} else if ordinal == lastWord {
+	} else if ordinal == lexicon.Last {
 		return 0
 	}
 	m.repeat.days = append(m.repeat.days, ordinal)
-	if joint := n; anyOf(at(w, joint), joinWords) {
+	if joint := n; anyOf(at(w, joint), lexicon.Join) {
 		joint++
 		if at(w, joint) == "the" {
 			joint++
@@ -210,18 +212,18 @@ func readNthOfMonth(m *moment, w []word, every bool) int {
 	if n > 0 && anyOf(at(w, n), "of in в") {
 		words++
 	}
-	for anyOf(at(w, words), "the a "+everyWords) {
+	for anyOf(at(w, words), "the a "+lexicon.Every) {
 		words++
 	}
 	ofMonth := anyOf(at(w, words), "month месяца") && n > 0
 	said := false
 	for _, one := range w[n:min(words, len(w))] {
-		said = said || anyOf(one.text, everyWords)
+		said = said || anyOf(one.text, lexicon.Every)
 	}
 	switch {
 	case ofMonth && (every || said):
 		return words + 1
-	case every && n > 0 && m.repeat.nth == 0 && (anyOf(at(w, n-1), "числа число") || ordinalDigits.MatchString(at(w, n-1)) && unitWords[at(w, n)] == 0 && m.repeat.days[0] > 0):
+	case every && n > 0 && m.repeat.nth == 0 && (anyOf(at(w, n-1), "числа число") || ordinalDigits.MatchString(at(w, n-1)) && lexicon.Units[at(w, n)] == 0 && m.repeat.days[0] > 0):
 		return n // "every 15th"
 	}
 	*m = was
@@ -254,7 +256,7 @@ func readOnce(m *moment, w []word) int {
 		return 0
 	}
 	step, taken := readStep(w[n:])
-	unit := unitWords[at(w, n+taken)]
+	unit := lexicon.Units[at(w, n+taken)]
 	if unit < time.Minute {
 		return 0
 	}
@@ -268,12 +270,12 @@ func readAdverb(m *moment, w []word) int {
 		m.err = &UnclearError{Why: DoubtRepeat}
 		return 1
 	}
-	unit := repeatWords[w[0].text]
+	unit := lexicon.Repeats[w[0].text]
 	if unit == 0 || unit < day && m.isClock() || m.weekdays != 0 && unit < week {
 		return 0
 	}
 	if w[0].text == "nightly" && !m.isPart {
-		m.part, m.isPart = night, true
+		m.part, m.isPart = lexicon.Night, true
 	}
 	if unit == month {
 		return 1 + readMonthly(m, w[1:], 1)
@@ -293,7 +295,7 @@ func readPlural(m *moment, w []word) int {
 	if m.weekdays != 0 {
 		return 0
 	}
-	switch weekday, ok := pluralWeekdays[one]; {
+	switch weekday, ok := lexicon.PluralWeekdays[one]; {
 	case ok:
 		m.every(1, week)
 		m.weekdays = 1 << weekday
@@ -311,7 +313,7 @@ func readPlural(m *moment, w []word) int {
 		m.weekdays = weekendDays
 		return n + 1
 	}
-	if part, ok := repeatedParts[one]; ok && w[0].text == "по" && strings.HasSuffix(one, "ам") && !m.isPart {
+	if part, ok := lexicon.RepeatedParts[one]; ok && w[0].text == "по" && strings.HasSuffix(one, "ам") && !m.isPart {
 		m.every(1, day)
 		m.part, m.isPart = part, true
 		return n + 1
@@ -330,12 +332,12 @@ func readRange(m *moment, w []word) int {
 		first, last, taken = weekdayAt(a), weekdayAt(b), 1
 	} else {
 		first = weekdayAt(at(w, n))
-		if d, ok := genitiveWeekdays[at(w, n)]; ok && n > 0 {
+		if d, ok := lexicon.GenitiveWeekdays[at(w, n)]; ok && n > 0 {
 			first = int(d)
 		}
 		if anyOf(at(w, n+1), "to through thru till until - по до") {
 			last, taken = weekdayAt(at(w, n+2)), 3
-			if d, ok := genitiveWeekdays[at(w, n+2)]; ok {
+			if d, ok := lexicon.GenitiveWeekdays[at(w, n+2)]; ok {
 				last = int(d)
 			}
 		}
@@ -386,7 +388,7 @@ func readBounds(m *moment, w []word) int {
 		return 0
 	}
 	bound, taken := read(w[n:], false)
-	if weekday, ok := genitiveWeekdays[at(w, n)]; ok && taken == 0 {
+	if weekday, ok := lexicon.GenitiveWeekdays[at(w, n)]; ok && taken == 0 {
 		bound, taken = moment{dayOf: dayOf{weekdays: 1 << weekday}}, 1
 	}
 	if taken == 0 || bound.err != nil || !bound.dated() || bound.repeat != nil || bound.exact() && to == &m.repeat.until {

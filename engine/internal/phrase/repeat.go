@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/phrase/lexicon"
 	"klawbot/engine/internal/times"
 )
 
@@ -124,7 +125,7 @@ func (r repeat) cron(weekdays weekdays, clocks []time.Duration) string {
 		return at + " * * " + dow
 	case r.nth != 0:
 		return r.nthCron(weekdays, at)
-	case slices.Contains(r.days, lastWord):
+	case slices.Contains(r.days, lexicon.Last):
 		if len(r.days) > 1 || r.unit == year {
 			return ""
 		}
@@ -143,7 +144,7 @@ func (r repeat) nthCron(weekdays weekdays, at string) string {
 	if len(all) != 1 || r.unit != month {
 		return ""
 	}
-	if r.nth == lastWord {
+	if r.nth == lexicon.Last {
 		return fmt.Sprintf("0 %s ? * %dL", at, all[0]+1)
 	}
 	return fmt.Sprintf("0 %s ? * %d#%d", at, all[0]+1, r.nth)

@@ -4,6 +4,7 @@
 package phrase
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"klawbot/engine/internal/phrase/lexicon"
 	"klawbot/engine/internal/times"
 )
 
@@ -208,7 +210,7 @@ func readEnd(words []word) (moment, int) {
 // noTime is the error of a text in which no time was found. One that begins with a
 // repetition is asked about.
 func noTime(words []word) error {
-	if anyOf(at(words, 1), "times раза") && anyOf(at(words, 2), "a per в") || anyOf(words[0].text, everyWords) || repeatWords[words[0].text] != 0 || anyOf(words[0].text, "biweekly bimonthly twice раз дважды") {
+	if anyOf(at(words, 1), "times раза") && anyOf(at(words, 2), "a per в") || anyOf(words[0].text, lexicon.Every) || lexicon.Repeats[words[0].text] != 0 || anyOf(words[0].text, "biweekly bimonthly twice раз дважды") {
 		return &UnclearError{Why: DoubtRepeat}
 	}
 	return ErrNoTime
@@ -221,47 +223,23 @@ func leftOver(m moment, words, rest []word) error {
 		return &UnclearError{Words: words}
 	}
 	if !first && isJoint(rest[0].text) && len(rest) > 1 && anyOf(rest[0].text, "- to") {
-		if n, ok := readInt(rest[1].text, 0, 24); timeAt(rest[1:]) > 0 || clockRange.MatchString(rest[1].text) || ok && n > 0 && rest[0].text == "-" && unitWords[at(rest, 2)] == 0 {
+		if n, ok := readInt(rest[1].text, 0, 24); timeAt(rest[1:]) > 0 || clockRange.MatchString(rest[1].text) || ok && n > 0 && rest[0].text == "-" && lexicon.Units[at(rest, 2)] == 0 {
 			return &UnclearError{Words: phrase(rest[:2], nil)} // "at 9 - 10", "5 May to 7 May"
 		}
 	}
-	open := !m.isDay && !m.isDate && !m.isSpan
 	if !first && !isJoint(rest[0].text) {
-		n := leading(m, rest)
-		if n == 0 && open {
-			n = looseTime(m, rest)
-		}
-		if n == 0 && !m.exact() {
-			n = sameTime(rest)
-		}
-		if n > 0 {
+		if n := cmp.Or(leading(m, rest), saidBehind(m, rest)); n > 0 {
 			return &UnclearError{Words: phrase(rest[:min(n, len(rest))], nil)}
 		}
 	}
 	if first {
-		last := rest[len(rest)-1].text
-		ordinal := isOrdinal(rest[len(rest)-1])
-		_, plural := pluralWeekdays[at(words, len(rest))]
-		_, number := readInt(last, 1, 99)
-		if ordinal || plural && number || weekdayAt(last) >= 0 && m.weekdays != 0 && m.repeat == nil || anyOf(last, "except excluding starting beginning кроме начиная через the a of for than between then потом затем далее not but но не а minus plus на за к ко накануне в во "+beforeWords+" "+afterWords+" "+joinWords+" "+everyWords+" "+approximately) {
+		if belongs(m, rest[len(rest)-1], at(words, len(rest))) {
 			return &UnclearError{Words: phrase(words[len(rest)-1:], nil)}
 		}
 		if n := connected(rest); n > 0 {
 			return &UnclearError{Words: phrase(rest[:n], nil)}
 		}
-		n := 0
-		if open {
-			n = looseEnd(rest)
-		}
-		for i := max(0, len(rest)-5); i < len(rest) && n == 0 && !m.exact(); i++ {
-			if sameTime(rest[i:]) == len(rest)-i {
-				n = len(rest) - i
-			}
-		}
-		if n == 0 && !m.exact() {
-			n = clockBefore(rest)
-		}
-		if n > 0 {
+		if n := saidBefore(m, rest); n > 0 {
 			return &UnclearError{Words: phrase(rest[len(rest)-n:], nil)}
 		}
 		return nil
@@ -279,7 +257,9 @@ func foreignTime(m moment, rest []word, first bool) string {
 		if !first && i > 2 && i < len(rest)-2 || first && i < len(rest)-3 || m.dated() || m.repeat != nil {
 			continue // in the middle of the text, or nothing is missing
 		}
-		if i > 0 && (rest[i-1].text == "de" || strings.IndexFunc(rest[i-1].text, unicode.IsDigit) == 0) && anyOf(w.text, foreignMonths) || (anyOf(w.text, foreign) || slices.ContainsFunc(foreignSigns, func(s string) bool { return strings.Contains(w.text, s) })) {
+		isDate := i > 0 && (rest[i-1].text == "de" || strings.IndexFunc(rest[i-1].text, unicode.IsDigit) == 0)
+		signs := slices.ContainsFunc(lexicon.ForeignSigns, func(s string) bool { return strings.Contains(w.text, s) })
+		if signs || anyOf(w.text, lexicon.Foreign) || isDate && anyOf(w.text, lexicon.ForeignMonths) {
 			return phrase(rest[i:i+1], nil)
 		}
 	}
@@ -304,7 +284,7 @@ func leading(m moment, rest []word) int {
 	if n := connected(rest); n > 0 {
 		return n
 	}
-	if !m.exact() && anyOf(w, beforeWords+" after past после of") && w != "by" {
+	if !m.exact() && anyOf(w, lexicon.Before+" after past после of") && w != "by" {
 		return 2 // "10 minutes before lunch", "two days after the party"
 	}
 	if anyOf(w, "after") && at(rest, 1) == "next" || anyOf(w, "ago later earlier sooner назад раньше позже спустя") {
@@ -319,22 +299,22 @@ func leading(m moment, rest []word) int {
 	if n := max(exception(rest), repetition(rest)); n > 0 {
 		return n
 	}
-	if _, ok := readInt(at(rest, 1), 1, 31); ok && anyOf(w, joinWords) && (m.isDate && !m.exact() || m.isClock() && !m.minutes && unitWords[at(rest, 2)] == 0) {
+	if _, ok := readInt(at(rest, 1), 1, 31); ok && anyOf(w, lexicon.Join) && (m.isDate && !m.exact() || m.isClock() && !m.minutes && lexicon.Units[at(rest, 2)] == 0) {
 		return 2 // "December 3 and 5 …", "at 8 and 20 …"
 	}
-	if ordinal, _ := readOrdinal(rest[min(1, len(rest)-1):]); anyOf(w, joinWords) && ordinal > 0 && m.isDate && !m.exact() {
+	if ordinal, _ := readOrdinal(rest[min(1, len(rest)-1):]); anyOf(w, lexicon.Join) && ordinal > 0 && m.isDate && !m.exact() {
 		return 2 // "on the 30th and 31st"
 	}
-	if m.isDate && m.month != 0 && m.year == 0 && !m.exact() && shortYear.MatchString(w) && unitWords[at(rest, 1)] == 0 {
+	if m.isDate && m.month != 0 && m.year == 0 && !m.exact() && shortYear.MatchString(w) && lexicon.Units[at(rest, 1)] == 0 {
 		return 1 // "30 Nov 27"
 	}
-	if anyOf(w, joinWords) && at(rest, 1) == "the" && at(rest, 2) == "day" && at(rest, 3) == "after" {
+	if anyOf(w, lexicon.Join) && at(rest, 1) == "the" && at(rest, 2) == "day" && at(rest, 3) == "after" {
 		return 4
 	}
 	if anyOf(w, "с") && anyOf(at(rest, 1), "лишним небольшим хвостиком гаком") || anyOf(w, "or") && anyOf(at(rest, 1), "so") {
 		return 2 // «через час с лишним»
 	}
-	if anyOf(w, joinWords) && at(rest, 1) == "a" && at(rest, 2) == "bit" {
+	if anyOf(w, lexicon.Join) && at(rest, 1) == "a" && at(rest, 2) == "bit" {
 		return 3
 	}
 	if anyOf(w, "no not не") && anyOf(at(rest, 1), "later earlier позже позднее раньше") {
@@ -355,7 +335,7 @@ func leading(m moment, rest []word) int {
 	if clockRange.MatchString(w) || gluedClock.MatchString(w) || anyOf(w, "at") && roughClock.MatchString(at(rest, 1)) || roughClock.MatchString(w) || genitiveTime(w) {
 		return 1 // "tomorrow 9-10", "tomorrow 9ish", «в 15:00 понедельника»
 	}
-	if unitWords[w] >= week && m.weekdays != 0 || w == "week" && m.isDay && !m.exact() || m.isSpan && anyOf(w, "другой другую") {
+	if lexicon.Units[w] >= week && m.weekdays != 0 || w == "week" && m.isDay && !m.exact() || m.isSpan && anyOf(w, "другой другую") {
 		return 1 // "Friday week", "tomorrow week", «через минуту другую»
 	}
 	if anyOf(w, "at @ в") && strings.IndexFunc(at(rest, 1), unicode.IsDigit) == 0 {
@@ -366,7 +346,7 @@ func leading(m moment, rest []word) int {
 			return i + 1 // "Central African Time"
 		}
 	}
-	if anyOf(w, approximately) {
+	if anyOf(w, lexicon.Approximately) {
 		if n := timeAt(rest[1:]); n > 0 {
 			return 1 + n
 		}
@@ -374,15 +354,19 @@ func leading(m moment, rest []word) int {
 			return 2
 		}
 	}
-	if !m.exact() && anyOf(w, "at during в за на") && anyOf(at(rest, 1), mealWords) {
+	if !m.exact() && anyOf(w, "at during в за на") && anyOf(at(rest, 1), lexicon.Meals) {
 		return 2
 	}
-	if _, ok := readInt(w, 0, 59); ok && w[0] <= '9' && unitWords[at(rest, 1)] == 0 {
-		if m.isClock() && !m.minutes && len(w) == 2 || m.isSpan && m.after%time.Hour == 0 && m.after > 0 && len(w) == 2 && m.anchor == 0 || !m.exact() && m.dated() && !m.isSpan && number(w) <= 24 {
-			return 1 // "at 9 30 …", "in 2h 30 …", "tomorrow 9 …"
+	if _, ok := readInt(w, 0, 59); ok && w[0] <= '9' && lexicon.Units[at(rest, 1)] == 0 {
+		hours := m.isSpan && m.anchor == 0 && m.after > 0 && m.after%time.Hour == 0
+		switch {
+		case len(w) == 2 && (m.isClock() && !m.minutes || hours):
+			return 1 // "at 9 30 …", "in 2h 30 …"
+		case !m.exact() && m.dated() && !m.isSpan && number(w) <= 24:
+			return 1 // "tomorrow 9 …"
 		}
 	}
-	if repeatWords[w] != 0 && len(rest) > 1 && (m.isDay || m.isDate || m.isSpan) {
+	if lexicon.Repeats[w] != 0 && len(rest) > 1 && (m.isDay || m.isDate || m.isSpan) {
 		return 0 // "tomorrow at 9 weekly report"
 	}
 	if n := timeAt(rest); n > 0 {
@@ -403,9 +387,9 @@ func exception(rest []word) int {
 	for anyOf(at(rest, n), "not on for in the в во по на") {
 		n++
 	}
-	_, plural := pluralWeekdays[at(rest, n)]
-	_, weekday := genitiveWeekdays[at(rest, n)]
-	if plural || weekday || anyOf(at(rest, n), weekendWords+" выходных holidays праздников") || n < len(rest) && timeAt(rest[n:]) > 0 {
+	_, plural := lexicon.PluralWeekdays[at(rest, n)]
+	_, weekday := lexicon.GenitiveWeekdays[at(rest, n)]
+	if plural || weekday || anyOf(at(rest, n), lexicon.Weekends+" выходных holidays праздников") || n < len(rest) && timeAt(rest[n:]) > 0 {
 		return n + 1
 	}
 	return 0
@@ -437,7 +421,7 @@ func aroundWeeks(rest []word) int {
 	if anyOf(at(rest, n), "week month") && at(rest, n+1) == "after" && at(rest, n+2) == "next" {
 		return n + 3
 	}
-	if n > 0 && anyOf(at(rest, n), weekendWords) || n > 0 && anyOf(at(rest, n-1), "this next last coming этой прошлой следующей") && (unitWords[at(rest, n)] >= day || anyOf(at(rest, n), "неделе")) {
+	if n > 0 && anyOf(at(rest, n), lexicon.Weekends) || n > 0 && anyOf(at(rest, n-1), "this next last coming этой прошлой следующей") && (lexicon.Units[at(rest, n)] >= day || anyOf(at(rest, n), "неделе")) {
 		return n + 1
 	}
 	return 0
@@ -459,15 +443,15 @@ var shortYear = regexp.MustCompile(`^'?\d{2}$`)
 var gluedClock = regexp.MustCompile(`^\d{1,2}:\d{2}[^\d:]`)
 
 // isPart reports a part of the day, alone.
-func isPart(w string) bool { return partWords[w] != 0 || repeatedParts[w] != 0 }
+func isPart(w string) bool { return lexicon.Parts[w] != 0 || lexicon.RepeatedParts[w] != 0 }
 
 // connected is how many words a connecting word and the time behind it have: "and Friday",
 // "before 18:00".
 func connected(rest []word) int {
-	if len(rest) < 2 || !anyOf(rest[0].text, joinWords+" "+beforeWords+" "+afterWords+" between между то then по through thru") {
+	if len(rest) < 2 || !anyOf(rest[0].text, lexicon.Join+" "+lexicon.Before+" "+lexicon.After+" between между то then по through thru") {
 		return 0
 	}
-	if anyOf(rest[0].text, joinWords) && anyOf(rest[1].text, "then also затем потом далее также") && len(rest) > 2 {
+	if anyOf(rest[0].text, lexicon.Join) && anyOf(rest[1].text, "then also затем потом далее также") && len(rest) > 2 {
 		if n := timeAt(rest[2:]); n > 0 {
 			return 2 + n
 		}
@@ -475,13 +459,13 @@ func connected(rest []word) int {
 	if n := timeAt(rest[1:]); n > 0 {
 		return 1 + n
 	}
-	if isPart(rest[1].text) && anyOf(rest[0].text, joinWords) {
+	if isPart(rest[1].text) && anyOf(rest[0].text, lexicon.Join) {
 		return 2
 	}
 	if genitiveTime(rest[1].text) {
 		return 2
 	}
-	if n, ok := readInt(rest[1].text, 0, 24); ok && n > 0 && unitWords[at(rest, 2)] == 0 &&
+	if n, ok := readInt(rest[1].text, 0, 24); ok && n > 0 && lexicon.Units[at(rest, 2)] == 0 &&
 		(len(rest) == 2 || anyOf(rest[0].text, "before until till by до or или") || anyOf(at(rest, 2), "to and until till - до по и")) {
 		return 2
 	}
@@ -490,7 +474,7 @@ func connected(rest []word) int {
 
 // genitiveTime reports words such as «пятницы» and «полудня», which follow a preposition.
 func genitiveTime(w string) bool {
-	_, weekday := genitiveWeekdays[w]
+	_, weekday := lexicon.GenitiveWeekdays[w]
 	return weekday || anyOf(w, "вечера утра ночи полудня полуночи")
 }
 
