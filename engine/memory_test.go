@@ -90,8 +90,8 @@ func TestHistorySearchFindsNothingThatACommandPrinted(t *testing.T) {
 	}
 }
 
-// TestTheNextSearchFindsTheWordsOfALongTurn: turns do not wait for the index; whoever
-// sees the answer finds it all the same, also behind many calls.
+// TestTheNextSearchFindsTheWordsOfALongTurn: turns do not wait for the index, but the next
+// search finds their words, also behind many calls.
 func TestTheNextSearchFindsTheWordsOfALongTurn(t *testing.T) {
 	h := build(t)
 	const calls = 15

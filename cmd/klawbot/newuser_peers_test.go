@@ -35,7 +35,7 @@ func TestPeerNewUserWithoutNetwork(t *testing.T) {
 	s := onTerminal(t, environ, "chat")
 	s.until("Use ")
 	if strings.Contains(s.shows(), "Use it?") {
-		t.Skip("the model is offered only where no other one is found: ", s.shows())
+		t.Fatal("a model server runs on this machine; stop it, and run make peers again: ", s.shows())
 	}
 	s.until("Use qwen3.5-0.8b on this machine?")
 	s.types("\n")

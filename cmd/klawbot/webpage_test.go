@@ -226,7 +226,7 @@ func TestBotCannotOpenItsOwnPage(t *testing.T) {
 	}
 }
 
-// TestNoLinkToAnotherProgram: where the address is taken, nobody is sent there with a link.
+// TestNoLinkToAnotherProgram: when another program has the address, no link to it is printed.
 func TestNoLinkToAnotherProgram(t *testing.T) {
 	t.Parallel() // it mostly waits
 	r := newRig(t, "edit", 11)

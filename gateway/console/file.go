@@ -99,7 +99,7 @@ func fileAt(path string) (*attachedFile, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a file", full)
 	}
-	f, err := os.Open(full) // the bot says less well that it may not
+	f, err := os.Open(full) // here the error can name the file
 	if err != nil {
 		return nil, fmt.Errorf("can't read %s; check its permissions", full)
 	}

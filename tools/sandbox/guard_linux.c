@@ -10,7 +10,7 @@
 // The guards are subreapers: whatever a command does, every process that comes from
 // it stays below them. They are not confined. A guard ends everything below it when
 // the command has ended, when the bot asks for it (SIGTERM), and when the process
-// above it is gone. With SIGUSR1 the bot has the command asked first. There are two
+// above it is gone. SIGUSR1 makes the guards ask the command to end. There are two
 // because a command outside a sandbox may kill the one above it: the other one then
 // sees its only child end. A command in a sandbox can signal neither.
 

@@ -40,8 +40,7 @@ func (d *Desk) ListApprovals(ctx context.Context) (all control.Approvals, err er
 	return all, err
 }
 
-// here is a user, control.You for the one of this machine. Its id is that of no
-// messenger.
+// here returns control.You for the user of this machine, and other users as they are.
 func here(id int64) int64 {
 	if id == web.User {
 		return control.You

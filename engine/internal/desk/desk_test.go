@@ -308,8 +308,8 @@ func TestStatusPageNamesWhatToDo(t *testing.T) {
 	o.shows(o.get("/status"), "песочница выключено → tools.sandbox.type в config.yaml", "память только поиск по словам → klawbot assets pull", "разрешённые чаты разрешённых чатов нет")
 }
 
-// TestStatusPageDoesNotGuess: as long as the parts are checked, nobody is told that all of
-// them work.
+// TestStatusPageDoesNotGuess: while the parts are being checked, the page does not say that
+// all of them work.
 func TestStatusPageDoesNotGuess(t *testing.T) {
 	o := open(t)
 	checked := make(chan struct{})

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// later keeps what takes long to find out. Who asks waits for a moment, the first time
-// longer; if it takes longer still, they get what was found before.
+// later keeps a value that takes long to find out. A page waits for it a moment, and longer
+// the first time; after that it shows the value from before.
 type later[T any] struct {
 	get func(context.Context) T
 

@@ -26,7 +26,7 @@ const (
 // courier is the worker of one address, or what keeps one away from it.
 type courier struct {
 	again bool
-	// next is the row to begin with, without an id where that has to be looked for.
+	// next is the row to begin with; without an id, the courier looks for it.
 	next store.Out
 	gone chan struct{} // closed when it leaves the address
 }

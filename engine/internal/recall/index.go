@@ -93,8 +93,8 @@ func (r *Memory) ready(ctx context.Context, db *store.Store) {
 	r.catchUp(ctx, db)
 }
 
-// indexMessages indexes messages soon after they were stored. A turn need not wait for it,
-// and what is said meanwhile is indexed with them.
+// indexMessages indexes messages soon after they are stored, several at once. Turns don't
+// wait for it.
 func (r *Memory) indexMessages(ctx context.Context, db *store.Store) {
 	for {
 		r.catchUp(ctx, db)

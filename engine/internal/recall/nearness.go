@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// nearWithin is how long a person waits for it.
+	// nearWithin is how long a message waits for its own vector.
 	nearWithin = 150 * time.Millisecond
-	// passagesAtOnce is how many vectors are made in one step, between which a question
-	// gets its own.
+	// passagesAtOnce is how many vectors are made in one step. A question waits for one
+	// step at most.
 	passagesAtOnce = 8
 	// passagesKept bounds the vectors that are kept.
 	passagesKept = 1000

@@ -54,7 +54,7 @@ type Config struct {
 
 // Changes are what a transaction has changed that others wait for.
 type Changes struct {
-	// Out are the rows that have to leave; of one that has others before it, only the address.
+	// Out are the rows to send. A row behind others has its address only.
 	Out []Out
 	// Messages says that the history of a chat has grown, Jobs that jobs or runs
 	// were added or changed.

@@ -96,7 +96,7 @@ func Seek(text string) []Sought {
 	return slices.CompactFunc(all, func(a, b Sought) bool { return a.Terms[0] == b.Terms[0] })
 }
 
-// longBeginning is how many letters a word has that may be the beginning of another one.
+// longBeginning is how many letters a word needs to be tried as the beginning of another.
 const longBeginning = 5
 
 // sought is a word of a question that is written with spaces around it.

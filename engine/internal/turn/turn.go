@@ -404,7 +404,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 	}
 }
 
-// listed is an error when the allow list lets nobody of the turn in any more.
+// listed returns an error if the turn's chat was removed from the allow list.
 func listed(t *turn) error {
 	if err := t.Allowed(); err != nil {
 		return fmt.Errorf("%w: %w", errUnlisted, err)

@@ -19,7 +19,7 @@ type wellness struct {
 	OK      bool     `json:"ok"`
 	Faults  []string `json:"faults,omitempty"`
 	Version string   `json:"version"`
-	// Standby says how the second host fares, on either of the two.
+	// Standby is the state of the standby, on both hosts.
 	Standby string `json:"standby,omitempty"`
 }
 

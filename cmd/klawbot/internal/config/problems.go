@@ -151,7 +151,7 @@ func (p *problems) heartbeat() {
 // expression is what regular expressions have and commands and paths have not.
 var expression = regexp.MustCompile(`^\^|\.[*+]|\\[bdsw]`)
 
-// glob is what patterns of file names have, and a command rarely.
+// glob matches the signs of file patterns, which commands rarely contain.
 var glob = regexp.MustCompile(`^\*\*?[./]|/\*\*?$`)
 
 // rules are expressions that are compared as words, and so forbid nothing.

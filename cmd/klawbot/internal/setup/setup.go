@@ -238,7 +238,7 @@ func (s Setup) initByQuestions(ctx context.Context, a *Answers, client *http.Cli
 
 // askExtras asks about what works without an answer, too.
 func (s Setup) askExtras(ctx context.Context, p *terminal.Prompter, a *Answers) (err error) {
-	if !a.Web && s.getenv("container") == "" { // a page inside a container reaches nobody
+	if !a.Web && s.getenv("container") == "" { // no browser reaches it there
 		if a.Web, err = p.Confirm(ctx, "Web page on this machine?"); err != nil {
 			return err
 		}

@@ -28,8 +28,8 @@ type record struct {
 	Seconds float64 `json:"seconds"`
 	// Ready says that the replica of this epoch is complete.
 	Ready bool `json:"ready,omitempty"`
-	// Behind is by how many seconds the replica of the files and of the database was old
-	// at this renewal; less than 0: unknown.
+	// Behind is the age of the replica at this renewal, of the files and of the database,
+	// in seconds; negative: unknown.
 	Behind [2]float64 `json:"behind"`
 	// Released says that the holder has stopped and the replica has all it did.
 	Released bool `json:"released,omitempty"`
@@ -56,7 +56,7 @@ type leases struct {
 	fault error // guarded by mu: why this host could not take over
 }
 
-// note keeps what a waiting host saw, for those who ask how it does.
+// note keeps what a waiting host saw, for its status and health page.
 func (l *leases) note(w watch, fault error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +104,7 @@ func (l *leases) write(ctx context.Context, epoch int, r record, fresh bool) err
 type lease struct {
 	*leases
 	epoch int
-	// behind says how old the replica is, nil if nothing knows.
+	// behind returns the age of the replica; nil if it is not known.
 	behind func() [2]float64
 	order  sync.Mutex // held by a renewal, so that what is written last is the newest
 	mu     sync.Mutex

@@ -40,7 +40,7 @@ type Config struct {
 	Endpoint, Region, AccessKeyID, SecretAccessKey string
 	// Data and Workspace are the directories of the bot.
 	Data, Workspace string
-	// Waiting serves those who ask how this host does until it runs the bot; nil: nobody.
+	// Waiting answers status and health requests until this host runs the bot. May be nil.
 	Waiting func(state func() health.Standby) (stop func())
 	Log     *slog.Logger
 }

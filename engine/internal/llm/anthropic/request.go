@@ -161,9 +161,9 @@ func (w *wireRequest) search() int {
 // foundTool is the name of a tool in a result of tool_search.
 var foundTool = regexp.MustCompile(`(?m)^## (\S+)$`)
 
-// deferFound has the definitions of found tools read where they were found, behind what
-// requests began with before: a tool more at the beginning would make all of it be read
-// again. A result that names other tools stays as it is.
+// deferFound marks found tools as deferred and puts references to them into the result of
+// tool_search, so that the model reads them there. One more tool at the beginning of the
+// request would invalidate the prompt cache. A result that names other tools stays as it is.
 func (w *wireRequest) deferFound() {
 	first := w.search() + 1
 	if first == 0 {

@@ -82,8 +82,8 @@ const (
 	usualBound    = 1 << 20 // without a limit of tokens
 )
 
-// Overlong reports whether so many bytes are more than an answer of so many tokens has, 0
-// for no limit. Words, thinking and arguments count.
+// Overlong reports whether an answer has more bytes than its limit of tokens allows; 0
+// tokens: no limit. Words, thinking and arguments count.
 func Overlong(bytes, tokens int) bool {
 	if tokens == 0 {
 		return bytes > usualBound
