@@ -66,6 +66,10 @@ type Memory struct {
 	chosen  time.Time // when Run chose the embedding model
 
 	passages passages
+	// life ends with stop, and work is what Close waits for.
+	life context.Context
+	stop context.CancelFunc
+	work sync.WaitGroup
 
 	mu    sync.Mutex
 	built *memory.Memory // guarded by mu
@@ -82,6 +86,7 @@ func New(c Config) *Memory {
 		messages: make(chan struct{}, 1), waiting: make(chan struct{}, 1), docs: make(chan struct{}, 1),
 		sections: sync.OnceValues(func() ([]memory.Section, error) { return sectionsOf(c.Manual) }),
 	}
+	r.life, r.stop = context.WithCancel(context.Background())
 	r.files = &memory.Files{Workspace: c.Workspace, Size: r.ChunkSize}
 	return r
 }
@@ -190,7 +195,11 @@ func (r *Memory) Text() string {
 func (r *Memory) FilesLeftOut() []string { return r.files.LeftOut() }
 
 // Close releases the embedding model.
-func (r *Memory) Close() error { return r.embedder.Close() }
+func (r *Memory) Close() error {
+	r.stop()
+	r.work.Wait()
+	return r.embedder.Close()
+}
 
 // announce says once how the memory searches.
 func (r *Memory) announce() {

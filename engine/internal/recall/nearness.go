@@ -41,7 +41,7 @@ func (r *Memory) Nearness(ctx context.Context, question string, texts []string) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, nearWithin)
 	defer cancel()
-	vectors := r.vectorsOf(context.WithoutCancel(ctx), name, texts)
+	vectors := r.vectorsOf(name, texts)
 	if vectors == nil {
 		return nil
 	}
@@ -84,7 +84,7 @@ func knows(model, text string) bool {
 
 // vectorsOf are the vectors of texts, nil as long as some are missing. These are made
 // beside the turn: on a small machine they take longer than a person would wait.
-func (r *Memory) vectorsOf(ctx context.Context, model string, texts []string) [][]float32 {
+func (r *Memory) vectorsOf(model string, texts []string) [][]float32 {
 	p := &r.passages
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,16 +101,16 @@ func (r *Memory) vectorsOf(ctx context.Context, model string, texts []string) []
 		return all
 	}
 	if p.making.CompareAndSwap(false, true) {
-		go r.makeVectors(ctx, model, missing)
+		r.work.Go(func() { r.makeVectors(model, missing) })
 	}
 	return nil
 }
 
-// makeVectors makes the vectors of texts. It ends when the embedding model is closed.
-func (r *Memory) makeVectors(ctx context.Context, model string, texts []string) {
+// makeVectors makes the vectors of texts, until Close.
+func (r *Memory) makeVectors(model string, texts []string) {
 	p := &r.passages
 	defer p.making.Store(false)
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute) // a server may not answer
+	ctx, cancel := context.WithTimeout(r.life, 2*time.Minute) // a server may not answer
 	defer cancel()
 	for batch := range slices.Chunk(texts, passagesAtOnce) {
 		made, err := r.embedder.Passages(ctx, batch)

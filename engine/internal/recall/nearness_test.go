@@ -45,7 +45,8 @@ func (slowModel) Passages(ctx context.Context, texts []string) ([][]float32, err
 func TestNearnessKeepsNobodyWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &embedder{settings: func() settings.Embedding { return settings.Embedding{} }, model: slowModel{new(bool)}, opened: true, looked: time.Now()}
-		r := &Memory{embedder: e}
+		r := New(Config{})
+		r.embedder = e
 		texts := make([]string, 3*passagesAtOnce)
 		for i := range texts {
 			texts[i] = strconv.Itoa(i)
@@ -57,6 +58,20 @@ func TestNearnessKeepsNobodyWaiting(t *testing.T) {
 		<-time.After(5 * time.Second)
 		if near := r.Nearness(t.Context(), "hi", texts); len(near) != len(texts) || near[0] != 1 {
 			t.Errorf("later it is %v", near)
+		}
+	})
+}
+
+// TestCloseEndsWhatMakesVectors: a bot that is stopped after its first message does not go
+// on making vectors.
+func TestCloseEndsWhatMakesVectors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Config{})
+		r.embedder = &embedder{settings: func() settings.Embedding { return settings.Embedding{} }, model: slowModel{new(bool)}, opened: true, looked: time.Now()}
+		r.Nearness(t.Context(), "hi", make([]string, 20*passagesAtOnce))
+		began := time.Now()
+		if err := r.Close(); err != nil || time.Since(began) != 0 || r.passages.making.Load() {
+			t.Errorf("closed after %s: %v, still making: %v", time.Since(began), err, r.passages.making.Load())
 		}
 	})
 }
