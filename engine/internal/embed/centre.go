@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -28,6 +29,9 @@ func (m *Model) Centred(ctx context.Context, query []float32) ([]float32, error)
 	means, err := m.meanQueries(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if len(means[0]) != len(query) {
+		return nil, errors.New("the vector is of another model")
 	}
 	mean := slices.MaxFunc(means, func(a, b []float32) int { return cmp.Compare(cosine(a, query), cosine(b, query)) })
 	centred := make([]float32, len(query))

@@ -54,6 +54,18 @@ func TestCentredQueries(t *testing.T) {
 	}
 }
 
+// TestCentredRefusesVectorsOfOtherModels: the model may change between a question and its
+// answer.
+func TestCentredRefusesVectorsOfOtherModels(t *testing.T) {
+	m, _, _ := slowModel(t)
+	m.config.Recipe.Near, m.open = 0.2, func() (tokenizer, computer, error) { return letters{}, &leaning{}, nil }
+	for _, other := range [][]float32{{1}, {1, 0, 0, 0}} {
+		if v, err := m.Centred(t.Context(), other); err == nil {
+			t.Errorf("a vector of %d numbers becomes %v", len(other), v)
+		}
+	}
+}
+
 // cyrillics is a tokenizer that tells Cyrillic letters from others.
 type cyrillics struct{ letters }
 

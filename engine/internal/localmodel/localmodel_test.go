@@ -1,12 +1,15 @@
 package localmodel
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -601,5 +604,41 @@ func TestMissingModelIsNamedWithoutPaths(t *testing.T) {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok || e.Kind != llm.Local || strings.Contains(e.Message, dir) || !strings.Contains(e.Message, "not installed") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestKeptConnectionThatIsClosed: llama-server closes a connection while the next request is
+// on its way, and the request is sent again.
+func TestKeptConnectionThatIsClosed(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	go func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			r := bufio.NewReader(c)
+			request, err := http.ReadRequest(r)
+			if err == nil {
+				_, err = io.Copy(io.Discard, request.Body)
+			}
+			if err == nil {
+				_, err = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+			}
+			if err == nil {
+				_, _ = r.Peek(1) // until the next request comes
+			}
+			c.Close()
+		}
+	}()
+	s := &server{url: "http://" + ln.Addr().String(), http: &http.Client{Transport: &http.Transport{}}}
+	for n := range 2 {
+		if status, err := s.ask(t.Context(), http.MethodPost, "/slots/0?action=save", "", map[string]string{"filename": "a"}, nil); err != nil || status != http.StatusOK {
+			t.Errorf("request %d: HTTP %d, %v", n, status, err)
+		}
 	}
 }

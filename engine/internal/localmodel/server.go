@@ -246,6 +246,9 @@ func (s *server) send(ctx context.Context, method, path, key string, body any) (
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
+	// llama-server may close a connection that was kept. With this header, which is not sent,
+	// net/http sends the request again on a new one.
+	r.Header["X-Idempotency-Key"] = nil
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
 	}

@@ -133,7 +133,9 @@ func (d *Outbox) Added(o store.Out) {
 
 // startAt starts the courier of an address with a row. d.mu is held.
 func (d *Outbox) startAt(a gateway.Address, next store.Out) {
-	if len(d.moves) > 0 { // others may have come before it
+	// Others may have come before it where chats have moved. An edit is not marked before
+	// it leaves, so the courier looks whether it still waits.
+	if len(d.moves) > 0 || next.Edit != 0 {
 		next = store.Out{}
 	}
 	c := &courier{again: true, next: next, gone: make(chan struct{})}

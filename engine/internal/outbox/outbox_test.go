@@ -175,3 +175,71 @@ func deliverRow(t *testing.T, ch *channel, row store.Out, hold bool) (calls []st
 	}
 	return ch.calls, state
 }
+
+// TestLateNoticeOfAnEdit: notices of rows have no order. One that comes late does not bring
+// back an old text.
+func TestLateNoticeOfAnEdit(t *testing.T) {
+	log, ch := slog.New(slog.DiscardHandler), &channel{}
+	g, err := gateway.New(gateway.Config{
+		Channels: []gateway.Channel{ch}, Log: log,
+		Whitelist: func() whitelist.List { return whitelist.List{"telegram": {Chats: []int64{11}}} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out *outbox.Outbox
+	var told []store.Out
+	st, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Log: log, Committed: func(c store.Changes) {
+		for _, o := range c.Out {
+			told = append(told, o)
+			out.Added(o)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	var gone lost
+	out = outbox.New(outbox.Config{
+		Store: st, Gateway: g, Life: lifecycle.New(lifecycle.Config{Store: st, Gateway: g, Log: log}), Chats: &gone, Log: log,
+		HoldAmbiguous: func() bool { return false }, Attempted: func(store.Out) {},
+		Settled: func(*store.Tx, store.Out) (func(), error) { return nil, nil },
+		Say:     func(p locale.Phrase, args ...any) string { return locale.Say("en", p, args...) },
+	})
+	if err := out.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	add := func(text string, edit int64) {
+		row := outbox.Rows(gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 11}}, []gateway.Part{{Text: text}}, text, 0)[0]
+		row.Edit = edit
+		if err := st.Write(t.Context(), func(tx *store.Tx) error { return outbox.Add(tx, []store.Out{row}) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	idle := func() {
+		for waits := true; waits; {
+			err := st.Read(t.Context(), func(tx *store.Tx) error {
+				all, err := tx.Outbox().PendingOut(nil, 1)
+				waits = len(all) > 0
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	add("old", 7)
+	idle()
+	add("new", 7)
+	idle()
+	out.Wait() // the courier has left
+	out.Added(told[0])
+	add("next", 0)
+	idle()
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	if want := []string{"edit 7 old", "edit 7 new", "send next"}; !slices.Equal(ch.calls, want) {
+		t.Errorf("called %q, want %q", ch.calls, want)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"klawbot/engine/internal/embed"
+	"klawbot/engine/internal/memory"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 // do. They are made when they are needed first.
 type passages struct {
 	mu     sync.Mutex
-	model  string               // guarded by mu; whose they are
+	model  memory.Embedder      // guarded by mu; whose they are
 	known  map[string][]float32 // guarded by mu
 	making atomic.Bool
 }
@@ -35,13 +36,13 @@ type passages struct {
 // to do with it. It is nil without an embedding model that knows the language, and until
 // the texts have their vectors.
 func (r *Memory) Nearness(ctx context.Context, question string, texts []string) []float64 {
-	name := r.embedder.Name()
-	if name == "" || !knows(name, question) {
+	model, err := r.embedder.current()
+	if err != nil || !knows(model.Name(), question) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, nearWithin)
 	defer cancel()
-	vectors := r.vectorsOf(name, texts)
+	vectors := r.vectorsOf(model, texts)
 	if vectors == nil {
 		return nil
 	}
@@ -84,11 +85,11 @@ func knows(model, text string) bool {
 
 // vectorsOf are the vectors of texts, nil as long as some are missing. These are made
 // beside the turn: on a small machine they take longer than a person would wait.
-func (r *Memory) vectorsOf(model string, texts []string) [][]float32 {
+func (r *Memory) vectorsOf(model memory.Embedder, texts []string) [][]float32 {
 	p := &r.passages
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.model != model || len(p.known) > passagesKept {
+	if p.model != model || len(p.known) > max(passagesKept, 2*len(texts)) {
 		p.model, p.known = model, map[string][]float32{}
 	}
 	all, missing := make([][]float32, len(texts)), []string(nil)
@@ -107,13 +108,13 @@ func (r *Memory) vectorsOf(model string, texts []string) [][]float32 {
 }
 
 // makeVectors makes the vectors of texts, until Close.
-func (r *Memory) makeVectors(model string, texts []string) {
+func (r *Memory) makeVectors(model memory.Embedder, texts []string) {
 	p := &r.passages
 	defer p.making.Store(false)
 	ctx, cancel := context.WithTimeout(r.life, 2*time.Minute) // a server may not answer
 	defer cancel()
 	for batch := range slices.Chunk(texts, passagesAtOnce) {
-		made, err := r.embedder.Passages(ctx, batch)
+		made, err := model.Passages(ctx, batch)
 		if err == nil && len(made) > 0 {
 			_, err = r.embedder.Centred(ctx, made[0]) // the first one takes as long as many texts
 		}

@@ -75,3 +75,30 @@ func TestCloseEndsWhatMakesVectors(t *testing.T) {
 		}
 	})
 }
+
+// TestNearnessFollowsTheModel: a model that replaces another one makes its own vectors, and
+// more texts than are kept have theirs, too.
+func TestNearnessFollowsTheModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Config{})
+		r.embedder = &embedder{settings: func() settings.Embedding { return settings.Embedding{} }, opened: true, looked: time.Now()}
+		texts := make([]string, passagesKept+1)
+		for i := range texts {
+			texts[i] = strconv.Itoa(i)
+		}
+		for range 2 {
+			r.embedder.mu.Lock()
+			r.embedder.model = slowModel{new(bool)}
+			r.embedder.mu.Unlock()
+			if near := r.Nearness(t.Context(), "hi", texts); near != nil {
+				t.Error("the vectors of another model are used")
+			}
+			<-time.After(4 * time.Minute)
+			_ = r.Nearness(t.Context(), "hi", texts) // what two minutes did not make
+			<-time.After(4 * time.Minute)
+			if near := r.Nearness(t.Context(), "hi", texts); len(near) != len(texts) {
+				t.Errorf("later there are %d", len(near))
+			}
+		}
+	})
+}

@@ -9,6 +9,23 @@ import (
 	"klawbot/gateway"
 )
 
+func TestRowOfAMovedChatIsAnnouncedThere(t *testing.T) {
+	c := config(t.TempDir())
+	var told []store.Out
+	c.Committed = func(changes store.Changes) { told = append(told, changes.Out...) }
+	s, err := store.Open(t.Context(), c)
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	from := store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -5}}
+	write(t, s, func(tx *store.Tx) error {
+		must(t, tx.Chats().MoveChat("telegram", -5, -1005))
+		return tx.Outbox().AddOut(store.Out{Key: "a", Address: from, Body: []byte(`{"text":"a"}`)})
+	})
+	if len(told) != 1 || told[0].Address.Chat.ID != -1005 || told[0].ID == 0 {
+		t.Errorf("announced are %+v", told)
+	}
+}
+
 func TestMovedChat(t *testing.T) {
 	s := open(t, t.TempDir())
 	from := store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -5}}

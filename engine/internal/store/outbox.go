@@ -107,6 +107,7 @@ func (tx OutboxTx) AddOut(o Out) error {
 		o.Attempts, o.Resent, o.MessageID, toMillis(o.NotBefore), o.Note, tx.orNow(o.CreatedAt), toMillis(o.SentAt))
 	if err == nil && movedTo != 0 {
 		_, err = tx.exec(moveOutSQL, o.Address.Chat.Channel, o.Address.Chat.ID, movedTo)
+		o.Address.Chat.ID = movedTo
 	}
 	if err != nil {
 		return fmt.Errorf("add out %s: %w", o.Key, err)
