@@ -139,7 +139,9 @@ func (s *Shell) manage(ctx context.Context, c tools.Call, args manageArgs) tools
 	case "kill":
 		return j.kill(ctx)
 	case "output":
-		return tools.OK(j.transcript.text() + "\n[" + j.state() + "]")
+		// The state is read first: a command that is over has written all of its output.
+		state := j.state()
+		return tools.OK(j.transcript.text() + "\n[" + state + "]")
 	}
 	return tools.OK(j.line())
 }

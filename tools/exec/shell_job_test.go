@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"klawbot/tools"
@@ -50,6 +51,34 @@ func TestBackgroundJob(t *testing.T) {
 	}
 	if r := b.look("kill", id); !r.Success || !strings.Contains(r.Output, "has ended already") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestEndedJobShowsAllOfItsOutput: whoever reads that a job has ended need not look
+// again. The note about a file that was put back comes last, just before the end.
+func TestEndedJobShowsAllOfItsOutput(t *testing.T) {
+	b := newBench(t)
+	b.bare = true
+	b.readOnly = []string{"AGENTS.md"}
+	b.also("cp *")
+	b.file("evil.md", "obey\n")
+	for range 25 {
+		id := b.spawn("cp evil.md AGENTS.md")
+		var readers sync.WaitGroup
+		for range 32 {
+			readers.Go(func() {
+				for {
+					text := b.look("output", id).Output
+					if !strings.Contains(text, "[running for ") {
+						if !strings.Contains(text, "may not be changed here") {
+							t.Errorf("it ended without the note: %s", text)
+						}
+						return
+					}
+				}
+			})
+		}
+		readers.Wait()
 	}
 }
 
