@@ -69,7 +69,7 @@ func (e *Engine) dispatchText(ctx context.Context, it chatqueue.Item) {
 	case it.Msg.Command == "stop":
 		e.stop(ctx, it)
 	case e.answers(ctx, it):
-	case it.Msg.Command != "" && it.Msg.Group && !command.Known(it.Msg.Command):
+	case it.Msg.Command != "" && it.Msg.Group && !it.Msg.Named && !command.Known(it.Msg.Command):
 		e.endUpdates(ctx, store.InboxDone, "a command of another bot", it.Row.ID)
 	case it.Msg.Command != "" && !command.InLane(it.Msg.Command):
 		e.obey(ctx, it)
