@@ -127,8 +127,6 @@ type Message struct {
 	// Command is the lower-case name of a command without its slash, Args
 	// what follows it. Empty when the message is no command.
 	Command, Args string
-	// Named says that the command names the bot: "/status@its_name".
-	Named bool
 	// Reply is the message that this one answers, nil for none.
 	Reply *Quote
 	// Forwarded names the origin of a forwarded message, empty for none.

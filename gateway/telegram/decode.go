@@ -111,7 +111,7 @@ func (c *Channel) address(in *models.Message, words passage, media string, m gat
 		return m
 	}
 	if ok && m.Forwarded == "" {
-		m.Command, m.Args, m.Named = cmd.name, words.markdown(cmd.end, mentions), cmd.bot != ""
+		m.Command, m.Args = cmd.name, words.markdown(cmd.end, mentions)
 	}
 	m.Addressed = m.Addressed || ok || len(mentions) > 0 ||
 		m.Reply != nil && m.Reply.Own || c.respondAll != nil && c.respondAll()
