@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"klawbot/engine/internal/chatqueue"
@@ -69,13 +70,18 @@ func (e *Engine) dispatchText(ctx context.Context, it chatqueue.Item) {
 	case it.Msg.Command == "stop":
 		e.stop(ctx, it)
 	case e.answers(ctx, it):
-	case it.Msg.Command != "" && it.Msg.Group && !command.Known(it.Msg.Command):
+	case it.Msg.Command != "" && it.Msg.Group && !named(it.Msg) && !command.Known(it.Msg.Command):
 		e.endUpdates(ctx, store.InboxDone, "a command of another bot", it.Row.ID)
 	case it.Msg.Command != "" && !command.InLane(it.Msg.Command):
 		e.obey(ctx, it)
 	default:
 		e.enqueue(ctx, it)
 	}
+}
+
+// named reports whether a command names the bot: one that names another is never dispatched.
+func named(m gateway.Message) bool {
+	return strings.HasPrefix(strings.ToLower(m.Text), "/"+m.Command+"@")
 }
 
 // Notes of messages that were not for the bot: an edit can address it later.

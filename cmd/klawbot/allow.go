@@ -129,6 +129,9 @@ func editAllowed(a *app, add, remove []string) error {
 	for _, id := range added {
 		fmt.Fprintln(a.stdout, a.advice(fmt.Sprintf("Allowed: %s. Undo: klawbot deny %d", whitelist.FormatID("telegram", id), id)))
 	}
+	if len(added) > 0 && before.Channels.Telegram.Token == "" {
+		fmt.Fprintln(a.stdout, a.advice("Telegram is not set up yet. Set it up: klawbot telegram"))
+	}
 	fmt.Fprintln(a.stdout, "\nAllowed chats:")
 	list := slices.Concat(before.Channels.Telegram.AllowedChatIDs, added)
 	list = slices.DeleteFunc(list, func(id int64) bool { return slices.Contains(removed, id) })

@@ -29,6 +29,7 @@ import (
 //	Ctrl-Z                                                      TestTerminalStops
 //	y, a, n; what was typed ahead answers nothing               TestTerminalApproves
 //	signals restore the terminal                                TestTerminalIsRestored
+//	panics restore it                                           TestTerminalIsRestoredAfterAPanic of package tty
 //	dumb, no terminal                                           TestDumbTerminalGetsPlainLines, chat.txtar
 
 // sees waits until a person sees a text.

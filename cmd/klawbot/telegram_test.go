@@ -179,6 +179,18 @@ func TestD10D11OriginAndFormattingReachTheModel(t *testing.T) {
 	})
 }
 
+// TestD9ReplyToAMessageThatIsGone: Telegram sends neither its author nor its text.
+func TestD9ReplyToAMessageThatIsGone(t *testing.T) {
+	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
+		b.start()
+		b.push(1, `"text":"why?","reply_to_message":{"message_id":3,"date":0,"chat":{"id":11,"type":"private"}}`)
+		b.until("an answer", func() bool { return len(b.shows(anna)) > 0 && b.idle() })
+		if got := saidLast(b.model.Completions()[0]); got != "[in reply to a message that cannot be read]\nwhy?" {
+			t.Errorf("the model got %q", got)
+		}
+	})
+}
+
 func TestE9MovedGroup(t *testing.T) {
 	const moved = int64(-1000000000100)
 	t.Run("E9 by the service message", func(t *testing.T) {
@@ -496,6 +508,21 @@ func TestH10UnknownCommand(t *testing.T) {
 		b.until("a line of help", b.says(anna, "Unknown command: /frobnicate. See /help."))
 		if n := len(b.model.Completions()); n != 0 {
 			t.Errorf("the model was asked %d times", n)
+		}
+	})
+}
+
+// TestH10UnknownCommandInAGroup: others may obey a command that names no bot.
+func TestH10UnknownCommandInAGroup(t *testing.T) {
+	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
+		b.start()
+		for _, text := range []string{"/frobnicate", "/frobnicate@other_bot", "/frobnicate@klaw_test_bot now"} {
+			b.telegram.User(anna).In(family).Send(text)
+		}
+		b.until("a line of help", b.says(family, "Unknown command: /frobnicate. See /help."))
+		b.until("it rests", b.idle)
+		if all, n := b.shows(family), len(b.model.Completions()); len(all) != 1 || n != 0 {
+			t.Errorf("the group reads %q, and the model was asked %d times", all, n)
 		}
 	})
 }

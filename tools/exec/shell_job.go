@@ -139,8 +139,7 @@ func (s *Shell) manage(ctx context.Context, c tools.Call, args manageArgs) tools
 	case "kill":
 		return j.kill(ctx)
 	case "output":
-		// The state is read first: a command that is over has written all of its output.
-		state := j.state()
+		state := j.state() // first: a command that is over has written all of its output
 		return tools.OK(j.transcript.text() + "\n[" + state + "]")
 	}
 	return tools.OK(j.line())
@@ -198,12 +197,10 @@ func (j *job) kill(ctx context.Context) tools.Result {
 		return tools.OK("OK: job " + j.id + " has ended already: " + j.state())
 	}
 	j.cancel()
-	late := time.NewTimer(killTime)
-	defer late.Stop()
 	select {
 	case <-j.done:
 		return tools.OK("OK: job " + j.id + " killed")
-	case <-late.C:
+	case <-time.After(killTime):
 	case <-ctx.Done():
 	}
 	return tools.Fail(tools.Execution, "job "+j.id+" was told to end and has not yet")

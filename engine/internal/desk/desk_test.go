@@ -477,6 +477,10 @@ func TestTalksPageReadsAndFinds(t *testing.T) {
 	page := o.get("/talks?q=folder")
 	o.shows(page, "klawbot: The folder holds 12 files.")
 	o.hides(page, "how big is the log?") // said next to it, but without the word
+	o.talk("and the cellar?", "## Cellar\n\nIt is **dry**.")
+	if page := o.get("/talks?q=cellar"); !strings.Contains(page, "klawbot: Cellar") || !strings.Contains(page, "<strong>dry</strong>") {
+		t.Errorf("the find is not rendered:\n%s", page)
+	}
 	if !strings.Contains(page, fmt.Sprintf(`href="/talks/%d?at=`, id)) {
 		t.Errorf("no link to the message:\n%s", page)
 	}

@@ -97,7 +97,7 @@ func (d *Desk) hit(tx *store.Tx, places map[store.SessionID]store.Session, h rec
 	t := d.talk(tx, s)
 	content := h.Content
 	if said, is := strings.CutPrefix(content, string(llm.RoleAssistant)+": "); is {
-		content = "klawbot: " + said
+		content = "klawbot: " + strings.TrimLeft(said, "# ")
 	}
 	return control.Found{Session: int64(id), Message: h.ID, Chat: t.Chat, Name: t.Name, Text: d.mask(content), At: d.in(h.At)}, ok
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"klawbot/engine/internal/store"
 )
@@ -152,7 +153,7 @@ func (m *Memory) embed(ctx context.Context, set store.VectorSet, chunks []store.
 	for i, c := range chunks {
 		texts[i] = c.Content
 	}
-	vectors, err := m.passages(ctx, texts)
+	vectors, err := Passages(ctx, m.embedder, texts, m.log)
 	if err != nil {
 		return err
 	}
@@ -197,20 +198,20 @@ func refused(err error) bool {
 // aWord is a text that no embedder refuses but one that refuses everything.
 const aWord = "word"
 
-// passages are the vectors of texts. A server may refuse one that is too long for it;
+// Passages are the vectors of texts. A server may refuse one that is too long for it;
 // the others get theirs all the same, and that one has none.
-func (m *Memory) passages(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors, err := m.embedder.Passages(ctx, texts)
+func Passages(ctx context.Context, e Embedder, texts []string, log *slog.Logger) ([][]float32, error) {
+	vectors, err := e.Passages(ctx, texts)
 	if !refused(err) {
 		return vectors, err
 	}
-	if _, err := m.embedder.Passages(ctx, []string{aWord}); err != nil {
+	if _, err := e.Passages(ctx, []string{aWord}); err != nil {
 		return nil, err
 	}
 	vectors = make([][]float32, len(texts))
 	without := 0
 	for i, text := range texts {
-		one, why := m.embedder.Passages(ctx, []string{text})
+		one, why := e.Passages(ctx, []string{text})
 		switch {
 		case why == nil:
 			vectors[i] = one[0]
@@ -220,7 +221,7 @@ func (m *Memory) passages(ctx context.Context, texts []string) ([][]float32, err
 			return nil, why
 		}
 	}
-	m.log.Warn("texts without a vector, keyword search finds them", "texts", without, "err", err)
+	log.Warn("texts without a vector, keyword search finds them", "texts", without, "err", err)
 	return vectors, nil
 }
 

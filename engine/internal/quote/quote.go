@@ -37,7 +37,11 @@ func Message(m gateway.Message) string {
 		case author == itself || strings.HasPrefix(author, itself+":"):
 			author = clip.Nobody // they may call themselves as they like
 		}
-		fmt.Fprintf(&b, replyMark+"%s: %q]\n", author, m.Reply.Text)
+		said := fmt.Sprintf("%s: %q", author, m.Reply.Text)
+		if m.Reply.Text == "" && !m.Reply.Own {
+			said = "a message that cannot be read"
+		}
+		b.WriteString(replyMark + said + "]\n")
 	}
 	if m.Forwarded != "" {
 		fmt.Fprintf(&b, forwardMark+"%s]\n", clip.Name(m.Forwarded))

@@ -55,7 +55,7 @@ func (r *Memory) Nearness(ctx context.Context, question string, texts []string) 
 	}
 	near := make([]float64, len(texts))
 	for i, v := range vectors {
-		if len(v) != len(query) {
+		if len(v) != len(query) && len(v) > 0 {
 			return nil // the model has changed in between
 		}
 		for k := range v {
@@ -114,7 +114,7 @@ func (r *Memory) makeVectors(model memory.Embedder, texts []string) {
 	ctx, cancel := context.WithTimeout(r.life, 2*time.Minute) // a server may not answer
 	defer cancel()
 	for batch := range slices.Chunk(texts, passagesAtOnce) {
-		made, err := model.Passages(ctx, batch)
+		made, err := memory.Passages(ctx, model, batch, r.config.Log)
 		if err == nil && len(made) > 0 {
 			_, err = r.embedder.Centred(ctx, made[0]) // the first one takes as long as many texts
 		}
@@ -124,7 +124,7 @@ func (r *Memory) makeVectors(model memory.Embedder, texts []string) {
 			return // the next question tries again
 		}
 		for i, text := range batch {
-			p.known[text] = made[i]
+			p.known[text] = append([]float32{}, made[i]...) // empty for one that was refused
 		}
 		p.mu.Unlock()
 	}

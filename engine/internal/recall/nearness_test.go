@@ -2,6 +2,8 @@ package recall
 
 import (
 	"context"
+	"log/slog"
+	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -99,6 +101,39 @@ func TestNearnessFollowsTheModel(t *testing.T) {
 			if near := r.Nearness(t.Context(), "hi", texts); len(near) != len(texts) {
 				t.Errorf("later there are %d", len(near))
 			}
+		}
+	})
+}
+
+// choosyModel refuses a text, and whatever comes with it.
+type choosyModel struct {
+	slowModel
+	not string
+}
+
+type refusal struct{}
+
+func (refusal) Error() string { return "the server answers 400" }
+func (refusal) Refusal() bool { return true }
+
+func (m choosyModel) Passages(ctx context.Context, texts []string) ([][]float32, error) {
+	if slices.Contains(texts, m.not) {
+		return nil, refusal{}
+	}
+	return m.slowModel.Passages(ctx, texts)
+}
+
+// TestRefusedToolIsTheOnlyOneWithoutAVector: a server that refuses the description of one
+// tool compares all others.
+func TestRefusedToolIsTheOnlyOneWithoutAVector(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Config{Log: slog.New(slog.DiscardHandler)})
+		r.embedder = &embedder{settings: func() settings.Embedding { return settings.Embedding{} }, model: choosyModel{slowModel{new(bool)}, "0"}, opened: true, looked: time.Now()}
+		texts := []string{"0", "1", "2"}
+		_ = r.Nearness(t.Context(), "hi", texts)
+		<-time.After(time.Minute)
+		if near := r.Nearness(t.Context(), "hi", texts); !slices.Equal(near, []float64{0, 1, 1}) {
+			t.Errorf("they are %v near", near)
 		}
 	})
 }

@@ -74,7 +74,7 @@ var talksPage = control{
 		found, err := q.Desk.FindSaid(q.HTTP.Context(), query)
 		return q.search(query) + html.F(`<section class="card"><h2>%s</h2>%s</section>`, q.t("talks.found", query),
 			q.list(len(found), "talks.nothing", html.Each(found, func(f Found) html.HTML {
-				return html.F(`<li><p class="head"><a href="/talks/%s?at=%s#m%s">%s</a> %s</p><p class="clip3">%s</p></li>`, f.Session, f.Message, f.Message, place(q, f.Name, f.Chat), q.time(f.At), f.Text)
+				return html.F(`<li><p class="head"><a href="/talks/%s?at=%s#m%s">%s</a> %s</p><div class="clip3">%s</div></li>`, f.Session, f.Message, f.Message, place(q, f.Name, f.Chat), q.time(f.At), q.Markdown(f.Text))
 			}))), err
 	},
 }
