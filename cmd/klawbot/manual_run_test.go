@@ -77,6 +77,8 @@ var manners = map[string]manner{
 	"klawbot assets pull --voice en":                                   {skip: downloads},
 	"klawbot assets pull --speech":                                     {skip: downloads},
 	"klawbot assets pull --speech --from moonshine_voice-0.0.73-*.whl": {skip: downloads},
+	"klawbot assets pull --documents":                                  {skip: downloads},
+	"klawbot assets pull --documents --from FILE.whl":                  {skip: downloads},
 	"klawbot assets pull --llm NAME":                                   {skip: downloads},
 	"klawbot assets pull --llm qwen3.5-4b":                             {skip: downloads},
 	"klawbot assets pull --llm qwen3.5-4b --from DIRECTORY":            {skip: largeFile},

@@ -66,16 +66,15 @@ func TestMain(m *testing.M) {
 // $MODEL_KEY name the fakes. $HOOK_ADDR is where a webhook may listen; the fake
 // Telegram reaches it as https://bot.test/, the reverse proxy left out.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:   "testdata",
-		Setup: setFakes,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"say": say, "expect": expect, "shown": expectAny, "silent": silent, "reply": modelReply, "call": modelCall,
-			"asked": asked, "lookfor": lookFor, "waitstatus": waitStatus, "untilheard": untilHeard, "migrate": migrate,
-			"press": press, "needs": needsProgram, "attach": sendFile, "album": sendAlbum, "seen": seen, "called": called, "refuse": refuse, "ears": startEars,
-			"mouth": startMouth, "forbidvoice": forbidVoice, "chatpage": showChat,
-		},
-	})
+	testscript.Run(t, testscript.Params{Dir: "testdata", Setup: setFakes, Cmds: storyCommands})
+}
+
+// storyCommands are the commands of stories.
+var storyCommands = map[string]func(*testscript.TestScript, bool, []string){
+	"say": say, "expect": expect, "shown": expectAny, "silent": silent, "reply": modelReply, "call": modelCall,
+	"asked": asked, "lookfor": lookFor, "waitstatus": waitStatus, "untilheard": untilHeard, "migrate": migrate,
+	"press": press, "needs": needsProgram, "attach": sendFile, "album": sendAlbum, "seen": seen, "called": called, "refuse": refuse, "ears": startEars,
+	"mouth": startMouth, "forbidvoice": forbidVoice, "chatpage": showChat,
 }
 
 // raceOptions is the variable that the race detector reads.

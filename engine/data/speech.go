@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"klawbot/engine/internal/embed"
 	"klawbot/engine/internal/transcribe"
@@ -27,7 +26,7 @@ func PullSpeech(ctx context.Context, p AssetPull) error {
 		return err
 	}
 	pull := embed.Pull{Client: p.HTTP, Dir: p.Dir, From: p.From, Patience: p.Patience, Progress: p.sized()}
-	wheel := filepath.Ext(p.From) == ".whl" && !strings.Contains(p.From, "://")
+	wheel := isWheel(p.From)
 	if wheel {
 		dir, err := unpackWheel(p.From)
 		if err != nil {

@@ -102,7 +102,7 @@ func FreeSpace(dir string) (uint64, error) { return sqlite.FreeSpace(dir) }
 func Doctor(ctx context.Context, c toolset.Config) []Finding {
 	all := append(databaseFindings(ctx, c), memoryFindings(ctx, c)...)
 	all = append(all, promptFindings(workspace.Open(c.Workspace, slog.New(slog.DiscardHandler)), toolset.Skills(c))...)
-	all = append(all, readingFinding(ctx, c.Settings().Media.Documents), hearingFinding(ctx, c), speakingFinding(ctx, c))
+	all = append(all, readingFinding(ctx, c.Settings().Media.Documents, c.Assets), hearingFinding(ctx, c), speakingFinding(ctx, c))
 	all = append(all, serverFindings(ctx, c)...)
 	return append(all, modelFindings(ctx, c)...)
 }
@@ -124,7 +124,7 @@ func (r Running) Doctor(ctx context.Context) string {
 	defer cancel()
 	all := []Finding{databaseFinding(ctx, r.Store), spaceFinding(r.Dir), memoryFinding(ctx, r.Set.Memory, r.Store, r.Settings().Memory.Embedding)}
 	all = append(all, promptFindings(r.Workspace, r.Set.Skills)...)
-	all = append(all, readingFinding(ctx, r.Settings().Media.Documents), hearingFinding(ctx, r.Config), speakingFinding(ctx, r.Config))
+	all = append(all, readingFinding(ctx, r.Settings().Media.Documents, r.Assets), hearingFinding(ctx, r.Config), speakingFinding(ctx, r.Config))
 	all = append(all, PolicyFindings(r.Set, r.Settings())...)
 	if r.Around != nil {
 		all = append(all, r.Around(ctx)...)

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/confined"
 	"klawbot/engine/internal/document"
+	"klawbot/engine/internal/document/pdfium"
 	"klawbot/engine/internal/readers"
 	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/transcribe"
@@ -21,15 +23,15 @@ import (
 )
 
 // readingText says which documents can be read here, and what to install for the others.
-func readingText(ctx context.Context, c settings.Documents) string {
+func readingText(ctx context.Context, c settings.Documents, assets []string) string {
 	var can, lacks []string
-	p := document.Installed(ctx)
+	p := document.Installed(ctx, documentOptions(c, assets))
 	switch {
 	case c.PDF == "off":
-	case p.PDFText:
-		can = append(can, "pdftotext")
+	case p.PDF != "":
+		can = append(can, p.PDF)
 	default:
-		lacks = append(lacks, "no PDF: install poppler-utils")
+		lacks = append(lacks, "no PDF: "+strings.Replace(p.Lacks, "apt install", "install", 1))
 	}
 	can = append(can, "office")
 	switch {
@@ -45,13 +47,20 @@ func readingText(ctx context.Context, c settings.Documents) string {
 	return strings.Join(append([]string{strings.Join(can, ", ")}, lacks...), "; ")
 }
 
+func documentOptions(c settings.Documents, assets []string) document.Options {
+	return document.Options{PDF: c.PDF, PDFium: pdfium.Find(assets), OCR: c.OCR}
+}
+
 // readingFinding reads a sample as documents of people are read.
-func readingFinding(ctx context.Context, c settings.Documents) Finding {
-	if err := document.TrySample(ctx, document.Options{PDF: c.PDF, OCR: c.OCR}); err != nil {
+func readingFinding(ctx context.Context, c settings.Documents, assets []string) Finding {
+	if err := document.TrySample(ctx, documentOptions(c, assets)); err != nil {
+		if fault, is := errors.AsType[*confined.Fault](err); is && fault.Kind == confined.NoReader {
+			return Broken("reading", fault.Detail, errors.New("the library PDFium cannot be loaded"))
+		}
 		return Broken("reading", sampleFix(err), err)
 	}
-	text := "read the sample; " + readingText(ctx, c)
-	if missing := missingLanguages(c, document.Installed(ctx).Languages); missing != "" {
+	text := "read the sample; " + readingText(ctx, c, assets)
+	if missing := missingLanguages(c, document.Installed(ctx, document.Options{}).Languages); missing != "" {
 		return Limited("reading", "install tesseract-ocr-"+missing+", or change media.documents.ocrLanguages", text)
 	}
 	return OK("reading", "%s", text)
@@ -89,7 +98,7 @@ func Senses(ctx context.Context, c toolset.Config) []Finding {
 	seeing, sees := seeingText(s)
 	return []Finding{
 		onOff("speaking", speaking, speaks), onOff("hearing", hearing, hears), onOff("seeing", seeing, sees),
-		OK("reading", "%s", readingText(ctx, s.Media.Documents)),
+		OK("reading", "%s", readingText(ctx, s.Media.Documents, c.Assets)),
 	}
 }
 

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"klawbot/engine/internal/confined"
 	"klawbot/engine/internal/document"
+	"klawbot/engine/internal/document/pdfium"
 	"klawbot/engine/settings"
 	"klawbot/internal/needs"
 )
@@ -22,24 +24,38 @@ func TestMain(m *testing.M) {
 
 // TestReadingText: what can be read, and what to install for the rest.
 func TestReadingText(t *testing.T) {
-	if got, want := readingText(t.Context(), settings.Documents{PDF: "off", OCR: "off"}), "office"; got != want {
+	if got, want := readingText(t.Context(), settings.Documents{PDF: "off", OCR: "off"}, nil), "office"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	path := os.Getenv("PATH")
 	t.Setenv("PATH", t.TempDir())
-	if got, want := readingText(t.Context(), settings.Documents{}), "office; no PDF: install poppler-utils; no OCR: install tesseract-ocr"; got != want {
+	if got, want := readingText(t.Context(), settings.Documents{}, nil), "office; no PDF: klawbot assets pull --documents; no OCR: install tesseract-ocr"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := readingText(t.Context(), settings.Documents{PDF: "pdftotext"}, nil), "office; no PDF: install poppler-utils; no OCR: install tesseract-ocr"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	assets := t.TempDir()
+	library := filepath.Join(assets, pdfium.Path())
+	if err := errors.Join(os.Mkdir(filepath.Dir(library), 0o700), os.WriteFile(library, []byte("no library"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := readingText(t.Context(), settings.Documents{}, []string{t.TempDir(), assets}), "pdfium, office; no OCR: install tesseract-ocr"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if f := readingFinding(t.Context(), settings.Documents{}, []string{assets}); f.OK || f.Fix != "klawbot assets pull --documents" {
+		t.Errorf("%+v", f)
 	}
 	t.Setenv("PATH", path)
 	needs.Program(t, "poppler-utils", "pdftotext")
 	needs.Program(t, "tesseract-ocr", "tesseract")
-	if got := readingText(t.Context(), settings.Documents{OCRLanguages: "english,eng"}); !strings.HasSuffix(got, "; no OCR language english") {
+	if got := readingText(t.Context(), settings.Documents{OCRLanguages: "english,eng"}, nil); !strings.HasSuffix(got, "; no OCR language english") {
 		t.Errorf("%q", got)
 	}
-	if f := readingFinding(t.Context(), settings.Documents{OCRLanguages: "klingon+english"}); f.State != StateLimited || f.Fix != "install tesseract-ocr-klingon, tesseract-ocr-english, or change media.documents.ocrLanguages" {
+	if f := readingFinding(t.Context(), settings.Documents{OCRLanguages: "klingon+english"}, nil); f.State != StateLimited || f.Fix != "install tesseract-ocr-klingon, tesseract-ocr-english, or change media.documents.ocrLanguages" {
 		t.Errorf("%+v", f)
 	}
-	if got := readingText(t.Context(), settings.Documents{}); !strings.HasPrefix(got, "pdftotext, office, OCR ") || !strings.Contains(got, "eng") {
+	if got := readingText(t.Context(), settings.Documents{}, nil); !strings.HasPrefix(got, "pdftotext, office, OCR ") || !strings.Contains(got, "eng") {
 		t.Errorf("%q", got)
 	}
 }

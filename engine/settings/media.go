@@ -24,7 +24,7 @@ type Images struct{ MaxSide, MaxPerRequest int }
 
 // Documents says how documents are read.
 type Documents struct {
-	// PDF is "auto", "pdftotext" or "off"; OCR is "auto" or "off".
+	// PDF is "auto", "pdftotext", "pdfium" or "off"; OCR is "auto" or "off".
 	PDF, OCR string
 	// OCRLanguages are tesseract's, such as "eng+rus"; "" for those of the bot's language.
 	OCRLanguages string

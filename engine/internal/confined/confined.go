@@ -145,7 +145,7 @@ func understand(ctx context.Context, job Job, out sandbox.Outcome) (Result, erro
 	case out.ExitCode == notStarted:
 		return Result{}, fmt.Errorf("start a child process: %s", firstLine(out.Stderr))
 	case out.ExitCode != 0:
-		return Result{}, &Fault{GaveUp, died(out)}
+		return Result{}, died(out)
 	}
 	return read(out.Stdout.Head)
 }
@@ -155,15 +155,17 @@ const notStarted = 126
 
 // died says how a child ended that gave no answer. What it wrote may quote the file, so
 // only the words of Go's own faults are looked for.
-func died(out sandbox.Outcome) string {
+func died(out sandbox.Outcome) *Fault {
 	said := out.Stderr.String()
 	switch {
 	case strings.Contains(said, "out of memory"), strings.Contains(said, "cannot allocate memory"), out.ExitCode == 128+int(syscall.SIGKILL):
-		return "limit of memory"
+		return &Fault{GaveUp, "limit of memory"}
 	case strings.Contains(said, "stack overflow"), strings.Contains(said, "stack exceeds"):
-		return "nested too deep"
+		return &Fault{GaveUp, "nested too deep"}
+	case strings.Contains(said, "SIGSEGV"), strings.Contains(said, "SIGBUS"): // of a library
+		return &Fault{Broken, "its reader crashed"}
 	}
-	return fmt.Sprintf("its reader ended with code %d", out.ExitCode)
+	return &Fault{GaveUp, fmt.Sprintf("its reader ended with code %d", out.ExitCode)}
 }
 
 func firstLine(o sandbox.Output) string {

@@ -3,19 +3,32 @@
 package document_test
 
 import (
+	"os"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"klawbot/engine/internal/document"
+	"klawbot/engine/internal/document/pdfium"
 	"klawbot/internal/needs"
 )
 
-// TestBenchPDF measures how many pages of a PDF are read in a second, with the child, and
-// the memory of the largest process that takes part. It prints rows of doc/benchmarks.md.
+// TestBenchPDF measures how many pages of a PDF are read in a second, with the child, by
+// each reader, and the memory of the largest process that takes part. It prints rows of
+// doc/benchmarks.md. The first reader is the one that takes less memory.
 func TestBenchPDF(t *testing.T) {
 	needs.Program(t, "poppler-utils", "pdftotext")
+	benchPDF(t, document.Options{PDF: "pdftotext"})
+	library := pdfium.Find([]string{os.Getenv("ASSETS")})
+	if library == "" {
+		needs.Missing(t, "PDFium", "make assets")
+	}
+	benchPDF(t, document.Options{PDF: "pdfium", PDFium: library})
+}
+
+func benchPDF(t *testing.T, o document.Options) {
+	t.Helper()
 	const count = 165
 	texts := make([]string, count)
 	for i := range texts {
@@ -24,7 +37,8 @@ func TestBenchPDF(t *testing.T) {
 	file, best := pages(texts...), time.Hour
 	for range 5 {
 		begun := time.Now()
-		d, err := read(t, "long.pdf", file, document.Options{MaxChars: 1 << 20, MaxPages: count})
+		o.MaxChars, o.MaxPages = 1<<20, count
+		d, err := read(t, "long.pdf", file, o)
 		if err != nil || d.Pages != count || d.More != "" {
 			t.Fatalf("%d pages, more %q, %v", d.Pages, d.More, err)
 		}
@@ -34,7 +48,7 @@ func TestBenchPDF(t *testing.T) {
 	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d pages: %.0f pages a second, goal >= 150; %d MB, goal <= 100", count, count/best.Seconds(), usage.Maxrss>>10)
+	t.Logf("%s, %d pages: %.0f pages a second, goal >= 150; %d MB, goal <= 100", o.PDF, count, count/best.Seconds(), usage.Maxrss>>10)
 	if usage.Maxrss > 100<<10 {
 		t.Errorf("a child took %d MB", usage.Maxrss>>10)
 	}

@@ -31,8 +31,11 @@ type Options struct {
 	MaxChars int
 	// MaxPages bounds the parts that are looked at; 0: 500.
 	MaxPages int
-	// PDF is "off" to leave PDFs alone; else pdftotext reads them.
+	// PDF is "pdftotext", "pdfium", "off" to leave PDFs alone, or "auto": pdftotext where it
+	// is installed, else PDFium.
 	PDF string
+	// PDFium is the file of its library; empty: there is none.
+	PDFium string
 	// OCR is "off" to leave pictures and scanned pages alone; else tesseract reads them
 	// where it is installed.
 	OCR string
@@ -88,7 +91,7 @@ func Text(ctx context.Context, file, name, mime string, o Options) (Document, er
 	if _, err := parsePages(o.Pages); err != nil {
 		return Document{}, err
 	}
-	r, err := confined.Run(ctx, confined.Job{Kind: kindText, Input: file, Options: o.encode(name, mime), Limit: o.Limit})
+	r, err := confined.Run(ctx, o.job(kindText, file, name, mime))
 	if err != nil {
 		return Document{}, err
 	}
@@ -111,6 +114,7 @@ const (
 	optionMaxChars  = "chars"
 	optionMaxPages  = "maxPages"
 	optionPDF       = "pdf"
+	optionPDFium    = "pdfium"
 	optionOCR       = "ocr"
 	optionLanguages = "languages"
 
@@ -130,11 +134,16 @@ const (
 	usualPages = 500
 )
 
-func (o Options) encode(name, mime string) map[string]string {
-	return map[string]string{
-		optionName: name, optionMIME: mime, optionPages: o.Pages, optionQuery: o.Query, optionPDF: o.PDF, optionOCR: o.OCR,
+// job is a job for the child, which may read the library of PDFium.
+func (o Options) job(kind, file, name, mime string) confined.Job {
+	j := confined.Job{Kind: kind, Input: file, Limit: o.Limit, Options: map[string]string{
+		optionName: name, optionMIME: mime, optionPages: o.Pages, optionQuery: o.Query, optionPDF: o.PDF, optionPDFium: o.PDFium, optionOCR: o.OCR,
 		optionLanguages: o.OCRLanguages, optionMaxChars: strconv.Itoa(o.MaxChars), optionMaxPages: strconv.Itoa(o.MaxPages),
+	}}
+	if o.PDFium != "" {
+		j.Read = []string{o.PDFium}
 	}
+	return j
 }
 
 func options(from map[string]string) Options {
@@ -145,7 +154,7 @@ func options(from map[string]string) Options {
 		return usual
 	}
 	return Options{
-		Pages: from[optionPages], Query: from[optionQuery], PDF: from[optionPDF], OCR: from[optionOCR], OCRLanguages: from[optionLanguages],
+		Pages: from[optionPages], Query: from[optionQuery], PDF: from[optionPDF], PDFium: from[optionPDFium], OCR: from[optionOCR], OCRLanguages: from[optionLanguages],
 		MaxChars: number(optionMaxChars, usualChars), MaxPages: number(optionMaxPages, usualPages),
 	}
 }

@@ -4,12 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"klawbot/engine/internal/confined"
+	"klawbot/engine/internal/document/pdf"
 )
 
 // MaxDrawn is how many pages Draw draws.
@@ -22,8 +21,10 @@ const (
 
 // Draw draws the first pages of a PDF as JPEGs whose sides have at most maxSide pixels, for
 // a model that sees. The error is a *confined.Fault, or what is wrong here.
-func Draw(ctx context.Context, file string, maxSide int) (pages [][]byte, err error) {
-	r, err := confined.Run(ctx, confined.Job{Kind: kindDraw, Input: file, Options: map[string]string{optionMaxSide: strconv.Itoa(maxSide)}})
+func Draw(ctx context.Context, file string, maxSide int, o Options) (pages [][]byte, err error) {
+	job := o.job(kindDraw, file, "", "")
+	job.Options[optionMaxSide] = strconv.Itoa(maxSide)
+	r, err := confined.Run(ctx, job)
 	if err != nil {
 		return nil, err
 	}
@@ -35,28 +36,25 @@ func Draw(ctx context.Context, file string, maxSide int) (pages [][]byte, err er
 
 // drawPages is the child for Draw.
 func drawPages(ctx context.Context, job confined.Job, scratch string) (confined.Result, error) {
-	if !there("pdftoppm") {
-		return confined.Result{}, &confined.Fault{Kind: confined.NoReader, Detail: installPoppler}
-	}
-	_, said, err := run(ctx, "pdftoppm", "-jpeg", "-scale-to", job.Options[optionMaxSide], "-l", strconv.Itoa(MaxDrawn), job.Input, filepath.Join(scratch, "drawn"))
-	if err != nil {
-		return confined.Result{}, pdfFault(err, said)
-	}
-	names, err := filepath.Glob(filepath.Join(scratch, "drawn*.jpg"))
+	maxSide, err := strconv.Atoi(job.Options[optionMaxSide])
 	if err != nil {
 		return confined.Result{}, err
 	}
-	slices.Sort(names) // they end in numbers of one length
-	var pages [][]byte
-	for _, name := range names {
-		page, err := os.ReadFile(name)
-		if err != nil {
-			return confined.Result{}, err
-		}
-		pages = append(pages, page)
+	in, err := open(job, scratch)
+	if err != nil {
+		return confined.Result{}, err
 	}
-	if len(pages) == 0 {
-		return confined.Result{}, &confined.Fault{Kind: confined.Broken, Detail: "no pages"}
+	defer in.Close()
+	reader, _, err := pdf.Open(ctx, in.options.pdf(), in.File.Name())
+	if err != nil {
+		return confined.Result{}, err
+	}
+	pages, err := reader.Pictures(ctx, MaxDrawn, maxSide, filepath.Join(scratch, "drawn"))
+	if err == nil && len(pages) == 0 {
+		err = &confined.Fault{Kind: confined.Broken, Detail: "no pages"}
+	}
+	if err != nil {
+		return confined.Result{}, err
 	}
 	data, err := json.Marshal(pages)
 	return confined.Result{Data: data}, err

@@ -24,8 +24,7 @@ func fuzz(t *testing.T, name string, content []byte) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	// No programs: they are others' to fuzz.
-	options := Options{PDF: "off", OCR: "off", MaxChars: 500}.encode(name, "")
-	r, err := readText(ctx, confined.Job{Input: file, Options: options}, t.TempDir())
+	r, err := readText(ctx, Options{PDF: "off", OCR: "off", MaxChars: 500}.job(kindText, file, name, ""), t.TempDir())
 	var fault *confined.Fault
 	if err != nil && !errors.As(err, &fault) {
 		t.Fatalf("%v, want a fault", err)

@@ -12,11 +12,11 @@ import (
 
 // parts finds out what the file is, by its contents before its name, and reads it.
 func (in *input) parts(ctx context.Context) (kind string, all parts, err error) {
-	pdf := bytes.Index(in.head[:min(len(in.head), 1024)], []byte("%PDF-"))
+	sign := bytes.Index(in.head[:min(len(in.head), 1024)], []byte("%PDF-"))
 	switch {
 	case in.size == 0:
 		return "", nil, &confined.Fault{Kind: confined.Broken, Detail: "it is empty"}
-	case pdf == 0, pdf > 0 && in.extension() == "pdf": // a text may speak of PDFs
+	case sign == 0, sign > 0 && in.extension() == "pdf": // a text may speak of PDFs
 		all, err = in.pdf(ctx)
 		return "pdf", all, err
 	case bytes.HasPrefix(in.head, []byte("PK\x03\x04")), bytes.HasPrefix(in.head, []byte("PK\x05\x06")):

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/confined"
+	"klawbot/engine/internal/document/pdf"
+	"klawbot/engine/internal/document/programs"
 )
 
 // The bounds of a picture.
@@ -52,7 +54,7 @@ func (in *input) recognize(ctx context.Context, file string) (string, error) {
 	switch {
 	case in.options.OCR == "off":
 		return "", &confined.Fault{Kind: confined.NoReader, Detail: ocrOff}
-	case !there("tesseract"):
+	case !programs.There("tesseract"):
 		return "", &confined.Fault{Kind: confined.NoReader, Detail: installTesseract}
 	}
 	c, _, err := image.DecodeConfig(in.File)
@@ -72,7 +74,7 @@ func (in *input) tesseract(ctx context.Context, file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, _, err := run(ctx, "tesseract", file, "stdout", "-l", languages)
+	out, _, err := programs.Run(ctx, "tesseract", file, "stdout", "-l", languages)
 	if fault, is := err.(*confined.Fault); is {
 		return "", fault
 	}
@@ -112,10 +114,12 @@ func missingOCR(o Options) string {
 	switch {
 	case o.OCR == "off":
 		return ocrOff
-	case !there("tesseract"):
+	case !programs.There("tesseract"):
 		return installTesseract
-	case !there("pdftoppm"):
-		return installPoppler
+	case !programs.There("pdftoppm"):
+		if name, _ := pdf.ReaderOf(o.pdf()); name != pdf.PDFium {
+			return pdf.InstallPoppler
+		}
 	}
 	return ""
 }

@@ -5,17 +5,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"unicode"
 
 	"klawbot/engine/internal/confined"
+	"klawbot/engine/internal/document/pdf"
 )
 
-// pdf is a PDF; its pages are read by pdftotext, some at a time.
-type pdf struct {
-	in    *input
-	pages int
+// pdfParts is a PDF; its pages are read some at a time.
+type pdfParts struct {
+	in     *input
+	reader pdf.Reader
+	pages  int
 	// first is the page of texts[0]; batch is how many pages are read next.
 	first, batch int
 	texts        []string
@@ -29,53 +30,28 @@ const (
 	maxRecognized = 20
 	// fewLetters is from where on a page has text: scanners stamp their names.
 	fewLetters = 12
-	// scanDots is the resolution that OCR gets, in dots an inch.
-	scanDots = "200"
 )
 
-func (p *pdf) unit() string { return "page" }
+func (p *pdfParts) unit() string { return "page" }
 
-func (p *pdf) count() int { return p.pages }
+func (p *pdfParts) count() int { return p.pages }
 
 func (in *input) pdf(ctx context.Context) (parts, error) {
-	if in.options.PDF == "off" {
-		return nil, &confined.Fault{Kind: confined.NoReader, Detail: "media.documents.pdf: auto"}
+	reader, pages, err := pdf.Open(ctx, in.options.pdf(), in.File.Name())
+	if err == nil && pages <= 0 {
+		err = &confined.Fault{Kind: confined.Broken, Detail: "no pages"}
 	}
-	if !there("pdftotext") || !there("pdfinfo") {
-		return nil, &confined.Fault{Kind: confined.NoReader, Detail: installPoppler}
-	}
-	out, said, err := run(ctx, "pdfinfo", in.File.Name())
 	if err != nil {
-		return nil, pdfFault(err, said)
+		return nil, err
 	}
-	p := &pdf{in: in, batch: firstBatch}
-	for line := range strings.Lines(string(out)) {
-		if n, ok := strings.CutPrefix(line, "Pages:"); ok {
-			p.pages, _ = strconv.Atoi(strings.TrimSpace(n)) // else 0
-		}
-	}
-	if p.pages <= 0 {
-		return nil, &confined.Fault{Kind: confined.Broken, Detail: "no pages"}
-	}
-	return p, nil
+	return &pdfParts{in: in, reader: reader, pages: pages, batch: firstBatch}, nil
 }
 
-// pdfFault is why one of poppler's programs failed.
-func pdfFault(err error, said string) error {
-	if fault, is := err.(*confined.Fault); is {
-		return fault
-	}
-	if strings.Contains(said, "Incorrect password") {
-		return &confined.Fault{Kind: confined.Locked}
-	}
-	if exitCode(err) == -1 {
-		return &confined.Fault{Kind: confined.GaveUp, Detail: "limit of memory"}
-	}
-	return &confined.Fault{Kind: confined.Broken, Detail: "pdf"}
-}
+// pdf is what the options say about PDFs.
+func (o Options) pdf() pdf.Options { return pdf.Options{Reader: o.PDF, Library: o.PDFium} }
 
 // part reads a page.
-func (p *pdf) part(ctx context.Context, n int) (part, error) {
+func (p *pdfParts) part(ctx context.Context, n int) (part, error) {
 	if n < p.first || n >= p.first+len(p.texts) {
 		if err := p.load(ctx, n); err != nil {
 			return part{}, err
@@ -96,19 +72,18 @@ func (p *pdf) part(ctx context.Context, n int) (part, error) {
 }
 
 // load reads some pages from n on.
-func (p *pdf) load(ctx context.Context, n int) error {
+func (p *pdfParts) load(ctx context.Context, n int) error {
 	last := min(n+p.batch-1, p.pages)
 	p.batch = min(p.batch*2, maxBatch)
-	out, said, err := run(ctx, "pdftotext", "-enc", "UTF-8", "-layout", "-f", strconv.Itoa(n), "-l", strconv.Itoa(last), p.in.File.Name(), "-")
+	texts, err := p.reader.Read(ctx, n, last)
 	if err != nil {
-		return pdfFault(err, said)
+		return err
 	}
 	p.first, p.texts = n, nil
-	pages := strings.Split(string(out), "\f")
 	for i := range last - n + 1 {
 		text := ""
-		if i < len(pages) {
-			text = tidy(narrow(pages[i]))
+		if i < len(texts) {
+			text = tidy(narrow(texts[i]))
 		}
 		p.texts = append(p.texts, text)
 	}
@@ -143,18 +118,17 @@ func letters(text string) (n int) {
 }
 
 // recognize draws a page and reads it by OCR; "" where that cannot be, or is too much.
-func (p *pdf) recognize(ctx context.Context, n int) (string, error) {
-	if p.in.options.OCR == "off" || p.recognized >= maxRecognized || !there("tesseract") || !there("pdftoppm") {
+func (p *pdfParts) recognize(ctx context.Context, n int) (string, error) {
+	if p.recognized >= maxRecognized || missingOCR(p.in.options) != "" {
 		return "", nil
 	}
 	p.recognized++
-	stem := filepath.Join(p.in.scratch, fmt.Sprintf("page%d", n))
-	_, said, err := run(ctx, "pdftoppm", "-gray", "-r", scanDots, "-f", strconv.Itoa(n), "-l", strconv.Itoa(n), "-singlefile", p.in.File.Name(), stem)
+	file, err := p.reader.Scan(ctx, n, filepath.Join(p.in.scratch, fmt.Sprintf("page%d", n)))
 	if err != nil {
-		return "", pdfFault(err, said)
+		return "", err
 	}
-	defer func() { _ = os.Remove(stem + ".pgm") }()
-	text, err := p.in.tesseract(ctx, stem+".pgm")
+	defer func() { _ = os.Remove(file) }() // the scratch directory goes anyway
+	text, err := p.in.tesseract(ctx, file)
 	if fault, is := err.(*confined.Fault); is && fault.Kind == confined.GaveUp {
 		return "", err
 	}

@@ -8,8 +8,11 @@ import (
 	"image/draw"
 	"image/jpeg"
 	"image/png"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,8 +68,28 @@ func numbered(n int) string {
 	return pages(texts...)
 }
 
-func TestPDF(t *testing.T) {
-	needs.Program(t, "poppler-utils", "pdftotext")
+// pdfReaders are what reads PDFs in these tests, by the name in the configuration: with the
+// tag documents also PDFium.
+var pdfReaders = map[string]document.Options{"pdftotext": {PDF: "pdftotext"}}
+
+// withEachReader runs a test with each reader of PDFs. It gets what reads with it.
+func withEachReader(t *testing.T, test func(t *testing.T, with func(document.Options) document.Options)) {
+	for name, reader := range pdfReaders {
+		t.Run(name, func(t *testing.T) {
+			if name == "pdftotext" {
+				needs.Program(t, "poppler-utils", "pdftotext")
+			}
+			test(t, func(o document.Options) document.Options {
+				o.PDF, o.PDFium = reader.PDF, reader.PDFium
+				return o
+			})
+		})
+	}
+}
+
+func TestPDF(t *testing.T) { withEachReader(t, testPDF) }
+
+func testPDF(t *testing.T, with func(document.Options) document.Options) {
 	file := numbered(12)
 	for name, test := range map[string]struct {
 		o           document.Options
@@ -80,7 +103,7 @@ func TestPDF(t *testing.T) {
 		"query":  {document.Options{Query: "number 7"}, "[page 7]\nThis is sheet number 7 of the report.", "7", "", 0},
 		"most":   {document.Options{Query: "number", MaxPages: 1}, "[page 1]\nThis is sheet number 1 of the report.", "1", "2-", 2},
 	} {
-		d, err := read(t, "report.pdf", file, test.o)
+		d, err := read(t, "report.pdf", file, with(test.o))
 		if err != nil || d.Text != test.want || d.Shown != test.shown || d.More != test.more || d.Next != test.next || d.Pages != 12 || d.Unit != "page" || d.Kind != "pdf" {
 			t.Errorf("%s: %+v, %v\n%s\nwant\n%s", name, d, err, d.Text, test.want)
 		}
@@ -92,8 +115,9 @@ func TestPDF(t *testing.T) {
 
 // TestBadPDFs: a cut one, one that counts more pages than it has, and ones that lead in
 // circles; each ends soon.
-func TestBadPDFs(t *testing.T) {
-	needs.Program(t, "poppler-utils", "pdftotext")
+func TestBadPDFs(t *testing.T) { withEachReader(t, testBadPDFs) }
+
+func testBadPDFs(t *testing.T, with func(document.Options) document.Options) {
 	good := numbered(3)
 	page := "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]>>"
 	for name, test := range map[string]struct {
@@ -109,8 +133,8 @@ func TestBadPDFs(t *testing.T) {
 		"many":     {pdfOf("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Count 100000/Kids["+strings.Repeat("3 0 R ", 100_000)+"]>>", page), confined.Scan},
 	} {
 		begun := time.Now()
-		d, err := read(t, name+".pdf", test.content, document.Options{OCR: "off", MaxPages: 20, Limit: 20 * time.Second})
-		// Poppler mends what it can; then there is no text.
+		d, err := read(t, name+".pdf", test.content, with(document.Options{OCR: "off", MaxPages: 20, Limit: 20 * time.Second}))
+		// The readers mend what they can; then there is no text.
 		if kind := fault(err); kind != test.want && kind != confined.Broken && kind != confined.Scan {
 			t.Errorf("%s: %v (%.100q), want %s", name, err, d.Text, test.want)
 		}
@@ -164,17 +188,63 @@ func scanned(t *testing.T, img image.Image) string {
 
 // TestScannedPageIsRecognized: by OCR where that is allowed, else the fault says what to
 // install or switch on.
-func TestScannedPageIsRecognized(t *testing.T) {
-	needs.Program(t, "poppler-utils", "pdftotext")
+func TestScannedPageIsRecognized(t *testing.T) { withEachReader(t, testScannedPage) }
+
+func testScannedPage(t *testing.T, with func(document.Options) document.Options) {
 	file := scanned(t, scan(t, "HALLE"))
-	if _, err := read(t, "scan.pdf", file, document.Options{OCR: "off"}); fault(err) != confined.Scan {
+	if _, err := read(t, "scan.pdf", file, with(document.Options{OCR: "off"})); fault(err) != confined.Scan {
 		t.Errorf("%v, want a scan", err)
 	}
+	drawn(t, file, with(document.Options{}))
 	needs.Program(t, "tesseract-ocr", "tesseract")
-	d, err := read(t, "scan.pdf", file, document.Options{OCRLanguages: "xyz+eng"})
+	d, err := read(t, "scan.pdf", file, with(document.Options{OCRLanguages: "xyz+eng"}))
 	if err != nil || !strings.Contains(d.Text, "HALLE") || !d.Recognized {
 		t.Errorf("%+v, %v", d, err)
 	}
+}
+
+// drawn checks the picture of a scan that a model gets: its size, and that it is black on
+// white where the scan is.
+func drawn(t *testing.T, content string, o document.Options) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "scan.pdf")
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pages, err := document.Draw(t.Context(), file, 792, o)
+	if err != nil || len(pages) != 1 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	img, err := jpeg.Decode(bytes.NewReader(pages[0]))
+	if err != nil || img.Bounds() != image.Rect(0, 0, 612, 792) {
+		t.Fatalf("%v, %v", img.Bounds(), err)
+	}
+	dark := image.Rectangle{}
+	for y := range 792 {
+		for x := range 612 {
+			if r, g, b, _ := img.At(x, y).RGBA(); r+g+b < 3*0x4000 {
+				dark = dark.Union(image.Rect(x, y, x+1, y+1))
+			}
+		}
+	}
+	if !dark.In(image.Rect(50, 129, 550, 392)) || dark.Dx() < 300 || dark.Dy() < 50 {
+		t.Errorf("the scan is at %v", dark)
+	}
+}
+
+// TestPDFForm: what somebody has filled in is a part of the page.
+func TestPDFForm(t *testing.T) {
+	file := pdfOf("<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[6 0 R]>>>>", "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>/Annots[6 0 R]>>",
+		"<</Length 45>>stream\nBT /F1 12 Tf 72 720 Td (Name of tenant:) Tj ET\nendstream", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+		"<</Type/Annot/Subtype/Widget/FT/Tx/T(a)/V(Anna Ivanova)/F 4/Rect[200 715 400 735]/AP<</N 7 0 R>>>>",
+		"<</Type/XObject/Subtype/Form/BBox[0 0 200 20]/Resources<</Font<</F1 5 0 R>>>>/Length 54>>stream\n/Tx BMC BT /F1 12 Tf 2 5 Td (Anna Ivanova) Tj ET EMC   \nendstream")
+	withEachReader(t, func(t *testing.T, with func(document.Options) document.Options) {
+		d, err := read(t, "form.pdf", file, with(document.Options{}))
+		if text := strings.Join(strings.Fields(d.Text), " "); err != nil || text != "Name of tenant: Anna Ivanova" {
+			t.Errorf("%q, %v", d.Text, err)
+		}
+	})
 }
 
 // TestOCR: words of a picture; one without words, a bomb and a file that is no picture.
@@ -212,20 +282,90 @@ func TestOCR(t *testing.T) {
 	}
 }
 
-// TestProgramsAreNamed: without its program a PDF says what to install.
+// TestProgramsAreNamed: without its program a file says what to install; so does one that
+// is no library.
 func TestProgramsAreNamed(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	for content, want := range map[string]string{numbered(1): "apt install poppler-utils", "\x89PNG\r\n\x1a\n": "apt install tesseract-ocr"} {
-		_, err := read(t, "a", content, document.Options{})
-		if fault(err) != confined.NoReader || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
+	library := filepath.Join(t.TempDir(), "libpdfium.so")
+	if err := os.WriteFile(library, []byte("no library"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		content string
+		o       document.Options
+		want    string
+	}{
+		{numbered(1), document.Options{}, "klawbot assets pull --documents"},
+		{numbered(1), document.Options{PDF: "pdftotext", PDFium: library}, "apt install poppler-utils"},
+		{numbered(1), document.Options{PDF: "pdfium"}, "klawbot assets pull --documents"},
+		{numbered(1), document.Options{PDF: "auto", PDFium: library}, "klawbot assets pull --documents"},
+		{numbered(1), document.Options{PDF: "off", PDFium: library}, "media.documents.pdf: auto"},
+		{"\x89PNG\r\n\x1a\n", document.Options{}, "apt install tesseract-ocr"},
+	} {
+		_, err := read(t, "a", test.content, test.o)
+		if fault(err) != confined.NoReader || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v, want %s", test.o, err, test.want)
 		}
+	}
+}
+
+// badLibrary is a library with the functions of PDFium. It does what the file says.
+const badLibrary = `#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define NONE(name) long name(void) { return 0; }
+NONE(FPDF_InitLibrary) NONE(FPDF_GetPageCount) NONE(FPDF_LoadPage) NONE(FPDFPage_Flatten)
+NONE(FPDF_GetPageWidthF) NONE(FPDF_GetPageHeightF) NONE(FPDF_ClosePage) NONE(FPDFText_LoadPage) NONE(FPDFText_CountChars)
+NONE(FPDFText_GetText) NONE(FPDFText_GetUnicode) NONE(FPDFText_GetCharOrigin) NONE(FPDFText_ClosePage)
+NONE(FPDFBitmap_CreateEx) NONE(FPDFBitmap_FillRect) NONE(FPDF_RenderPageBitmap) NONE(FPDFBitmap_Destroy)
+unsigned long FPDF_GetLastError(void) { return 3; }
+void *FPDF_LoadDocument(const char *file, const char *password) {
+	char text[64] = "";
+	FILE *f = fopen(file, "r");
+	if (f) fread(text, 1, 63, f);
+	if (strstr(text, "crash")) *(volatile int *)8 = 1;
+	if (strstr(text, "abort")) abort();
+	while (strstr(text, "hang"));
+	while (strstr(text, "eat")) memset(malloc(1 << 20), 1, 1 << 20);
+	return NULL;
+}
+`
+
+// TestPDFiumThatFails: whatever a file does to the library ends with the child, within its
+// limits, and is one fault.
+func TestPDFiumThatFails(t *testing.T) {
+	needs.Program(t, "gcc", "cc")
+	dir := t.TempDir()
+	source, library := filepath.Join(dir, "bad.c"), filepath.Join(dir, "libpdfium.so")
+	if err := os.WriteFile(source, []byte(badLibrary), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", library, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for what, want := range map[string]confined.FaultKind{
+		"crash": confined.Broken, "abort": confined.GaveUp, "hang": confined.GaveUp, "eat": confined.Broken, "nothing": confined.Broken,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			o := document.Options{PDF: "pdfium", PDFium: library}
+			if what == "hang" {
+				o.Limit = 4 * time.Second
+			}
+			_, err := read(t, what+".pdf", "%PDF-1.4 "+what, o)
+			if kind := fault(err); kind != want && (what != "eat" || kind != confined.GaveUp) { // the kernel kills, or NULL is written to
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
 	}
 }
 
 // TestSampleIsRead: what doctor proves, with PDFs and without.
 func TestSampleIsRead(t *testing.T) {
-	for _, o := range []document.Options{{}, {PDF: "off"}} {
+	for _, o := range append(slices.Collect(maps.Values(pdfReaders)), document.Options{}, document.Options{PDF: "off"}) {
+		if o.PDF == "pdftotext" {
+			needs.Program(t, "poppler-utils", "pdftotext")
+		}
 		if err := document.TrySample(t.Context(), o); err != nil {
 			t.Errorf("%+v: %v", o, err)
 		}

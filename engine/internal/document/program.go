@@ -1,76 +1,31 @@
 package document
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"os/exec"
 	"strings"
 	"sync"
 
-	"klawbot/engine/internal/confined"
+	"klawbot/engine/internal/document/pdf"
+	"klawbot/engine/internal/document/programs"
 )
 
-// maxProgramOutput bounds what a program writes.
-const maxProgramOutput = maxText
+// installTesseract is how to install what reads pictures.
+const installTesseract = "apt install tesseract-ocr"
 
-// run runs a program of the system within the child, and returns what it writes.
-func run(ctx context.Context, name string, args ...string) (stdout []byte, stderr string, err error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	var out, errs bounded
-	out.most, errs.most = maxProgramOutput, 8<<10
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
-	switch {
-	case ctx.Err() != nil:
-		return nil, "", &confined.Fault{Kind: confined.GaveUp, Detail: name + " took too long"}
-	case out.full:
-		return nil, "", &confined.Fault{Kind: confined.TooMuch, Detail: "more than 24 MB of text"}
-	}
-	return out.text.Bytes(), errs.text.String(), err
-}
-
-// bounded keeps the begin of an output.
-type bounded struct {
-	text bytes.Buffer
-	most int
-	full bool
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	room := b.most - b.text.Len()
-	if len(p) > room {
-		b.full = true
-		b.text.Write(p[:room])
-		return len(p), nil
-	}
-	return b.text.Write(p)
-}
-
-// there reports whether a program is installed.
-func there(name string) bool {
-	_, err := exec.LookPath(name)
-	return err == nil
-}
-
-// How to install what a reader needs.
-const (
-	installPoppler   = "apt install poppler-utils"
-	installTesseract = "apt install tesseract-ocr"
-)
-
-// Programs are the programs that the readers find on this machine.
+// Programs are what the readers find on this machine.
 type Programs struct {
-	// PDFText and PDFPictures say that PDFs can be read, and drawn for OCR.
-	PDFText, PDFPictures bool
+	// PDF reads PDFs: "pdftotext" or "pdfium"; "": none. Lacks is how to get one.
+	PDF, Lacks string
 	// Languages are what tesseract reads; none: it is not installed.
 	Languages []string
 }
 
-// Installed looks for programs. It asks tesseract for its languages once in the life of
-// the process.
-func Installed(ctx context.Context) Programs {
-	return Programs{PDFText: there("pdftotext") && there("pdfinfo"), PDFPictures: there("pdftoppm"), Languages: installedLanguages(ctx)}
+// Installed looks for programs, and for what the options name. It asks tesseract for its
+// languages once in the life of the process.
+func Installed(ctx context.Context, o Options) Programs {
+	p := Programs{Languages: installedLanguages(ctx)}
+	p.PDF, p.Lacks = pdf.ReaderOf(o.pdf())
+	return p
 }
 
 // known is what tesseract has answered.
@@ -80,7 +35,7 @@ var known struct {
 }
 
 func installedLanguages(ctx context.Context) []string {
-	if !there("tesseract") {
+	if !programs.There("tesseract") {
 		return nil
 	}
 	known.Lock()
@@ -93,7 +48,7 @@ func installedLanguages(ctx context.Context) []string {
 
 // tesseractLanguages asks tesseract.
 func tesseractLanguages(ctx context.Context) (all []string) {
-	out, _, err := run(ctx, "tesseract", "--list-langs")
+	out, _, err := programs.Run(ctx, "tesseract", "--list-langs")
 	if err != nil {
 		return nil
 	}
@@ -104,13 +59,4 @@ func tesseractLanguages(ctx context.Context) (all []string) {
 		}
 	}
 	return all
-}
-
-// exitCode is the exit code of a program that ran.
-func exitCode(err error) int {
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return exit.ExitCode()
-	}
-	return -1
 }

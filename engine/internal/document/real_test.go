@@ -5,6 +5,7 @@ package document_test
 import (
 	"encoding/base64"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,8 +16,14 @@ import (
 
 	"klawbot/engine/internal/confined"
 	"klawbot/engine/internal/document"
+	"klawbot/engine/internal/document/pdfium"
 	"klawbot/internal/needs"
 )
+
+// make documents brings PDFium and sets ASSETS_DIR; without it the tests fail.
+func init() {
+	pdfReaders["pdfium"] = document.Options{PDF: "pdfium", PDFium: pdfium.Find([]string{os.Getenv("ASSETS_DIR")})}
+}
 
 // browsers are the names of Chromium.
 var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
@@ -94,31 +101,41 @@ const letter = `<html><head><meta charset="utf-8"><title>Letter</title></head><b
 <p dir="rtl">مرحبا بالعالم</p>
 <p style="page-break-before: always">The second page ends here.</p></body></html>`
 
-func TestRealPDFOfChromium(t *testing.T) {
+func TestRealPDFOfChromium(t *testing.T) { withEachReader(t, testPDFOfChromium) }
+
+func testPDFOfChromium(t *testing.T, with func(document.Options) document.Options) {
 	file := chromium(t, letter, false)
-	d := wants(t, "letter.pdf", file, document.Options{}, "pdf", "[page 1]", "Счёт № 17", "Уважаемая Анна, это счёт за аренду", "Office efficiency: the final offer is 1,200 €", "Хлеб 2,50", "Молоко 1,20", "[page 2]", "The second page ends here.")
+	d := wants(t, "letter.pdf", file, with(document.Options{}), "pdf", "[page 1]", "Счёт № 17", "Уважаемая Анна, это счёт за аренду", "Office efficiency: the final offer is 1,200 €", "Хлеб 2,50", "Молоко 1,20", "[page 2]", "The second page ends here.")
 	if d.Pages != 2 {
 		t.Errorf("%d pages", d.Pages)
 	}
 	if !strings.Contains(d.Text, "مرحبا") {
 		t.Errorf("no Arabic words in\n%s", d.Text)
 	}
-	wants(t, "letter.pdf", file, document.Options{Query: "second page"}, "pdf", "[page 2]", "The second page ends here.")
+	wants(t, "letter.pdf", file, with(document.Options{Query: "second page"}), "pdf", "[page 2]", "The second page ends here.")
 }
 
 func TestRealPDFOfLibreOffice(t *testing.T) {
 	file := office(t, "letter.html", letter, "pdf:writer_web_pdf_Export")
-	wants(t, "letter.pdf", file, document.Options{}, "pdf", "Счёт № 17", "Office efficiency: the final offer is 1,200 €", "Молоко", "The second page ends here.")
 	locked := office(t, "letter.html", letter, `pdf:writer_web_pdf_Export:{"EncryptFile":{"type":"boolean","value":"true"},"DocumentOpenPassword":{"type":"string","value":"secret"}}`)
-	if _, err := read(t, "letter.pdf", locked, document.Options{}); fault(err) != confined.Locked {
+	withEachReader(t, func(t *testing.T, with func(document.Options) document.Options) {
+		testPDFOfLibreOffice(t, file, locked, with)
+	})
+}
+
+func testPDFOfLibreOffice(t *testing.T, file, locked string, with func(document.Options) document.Options) {
+	wants(t, "letter.pdf", file, with(document.Options{}), "pdf", "Счёт № 17", "Office efficiency: the final offer is 1,200 €", "Молоко", "مرحبا بالعالم", "The second page ends here.")
+	if _, err := read(t, "letter.pdf", locked, with(document.Options{})); fault(err) != confined.Locked {
 		t.Errorf("%v, want locked", err)
 	}
-	if _, err := read(t, "letter.pdf", file[:len(file)/3], document.Options{}); fault(err) != confined.Broken && fault(err) != confined.Scan {
+	if _, err := read(t, "letter.pdf", file[:len(file)/3], with(document.Options{})); fault(err) != confined.Broken && fault(err) != confined.Scan {
 		t.Errorf("%v, want a fault", err)
 	}
 }
 
-func TestRealPDFOfTeX(t *testing.T) {
+func TestRealPDFOfTeX(t *testing.T) { withEachReader(t, testPDFOfTeX) }
+
+func testPDFOfTeX(t *testing.T, with func(document.Options) document.Options) {
 	needs.Program(t, "texlive-latex-base", "pdflatex")
 	var b strings.Builder
 	b.WriteString(`\documentclass{article}\begin{document}\section{Efficient offices}The five offices find a difference of fifty per cent in $x^2$.\newpage `)
@@ -127,16 +144,46 @@ func TestRealPDFOfTeX(t *testing.T) {
 	}
 	b.WriteString(`\end{document}`)
 	file := made(t, "a.tex", b.String(), "a.pdf", "pdflatex", "-interaction=batchmode", "a.tex")
-	d := wants(t, "a.pdf", file, document.Options{Pages: "1,165"}, "pdf", "Efficient offices", "The five offices find a difference of fifty per cent", "[page 165]", "This is page number 165 of a long report.")
+	d := wants(t, "a.pdf", file, with(document.Options{Pages: "1,165"}), "pdf", "Efficient offices", "The five offices find a difference of fifty per cent", "[page 165]", "This is page number 165 of a long report.")
 	if d.Pages != 165 {
 		t.Errorf("%d pages", d.Pages)
 	}
 	begun := time.Now()
-	d = wants(t, "a.pdf", file, document.Options{Query: "page number 164"}, "pdf", "[page 164]", "This is page number 164")
+	d = wants(t, "a.pdf", file, with(document.Options{Query: "page number 164"}), "pdf", "[page 164]", "This is page number 164")
 	took := time.Since(begun)
 	t.Logf("165 pages in %s: %.0f pages a second", took.Round(time.Millisecond), 165/took.Seconds())
 	if took > 10*time.Second {
 		t.Errorf("165 pages took %s", took)
+	}
+}
+
+// TestRealPDFsThatAreOdd: cut ones, and ones with other bytes at random places, are read or
+// are a fault. What they do to PDFium ends with the child.
+func TestRealPDFsThatAreOdd(t *testing.T) {
+	random := rand.New(rand.NewPCG(17, 17))
+	files := []string{chromium(t, letter, false), numbered(5), scanned(t, scan(t, "HALLE"))}
+	kinds := map[confined.FaultKind]int{}
+	for i := range 120 {
+		odd := []byte(files[i%len(files)])
+		if i%4 == 0 {
+			odd = odd[:random.IntN(len(odd))]
+		}
+		for range 1 << random.IntN(9) {
+			if len(odd) > 8 {
+				odd[8+random.IntN(len(odd)-8)] = byte(random.Uint32())
+			}
+		}
+		o := pdfReaders["pdfium"]
+		o.Limit, o.OCR = 20*time.Second, "off"
+		_, err := read(t, "odd.pdf", string(odd), o)
+		if err != nil && fault(err) == "" {
+			t.Errorf("file %d: %v", i, err)
+		}
+		kinds[fault(err)]++
+	}
+	t.Logf("%v", kinds)
+	if kinds[""] == 0 || kinds[confined.Broken] == 0 || kinds[confined.NoReader] > 0 {
+		t.Errorf("read, broken, no reader: %v", kinds)
 	}
 }
 
@@ -174,13 +221,15 @@ const receipt = `<html><head><meta charset="utf-8"></head><body style="font: 22p
 
 // TestRealReceipt: a drawn receipt is read by tesseract, as a picture and as a scan in a
 // PDF, in English and Russian.
-func TestRealReceipt(t *testing.T) {
+func TestRealReceipt(t *testing.T) { withEachReader(t, testReceipt) }
+
+func testReceipt(t *testing.T, with func(document.Options) document.Options) {
 	needs.Program(t, "tesseract-ocr", "tesseract")
 	for language, lines := range map[string][]any{
 		"eng":     {"GREEN MARKET", "Bread 2.50", "Milk 1.20", "TOTAL 3.70"},
 		"rus+eng": {"ПРОДУКТЫ", "Хлеб 52.50", "Молоко 81.20", "ИТОГО 133.70"},
 	} {
-		if language != "eng" && !slices.Contains(document.Installed(t.Context()).Languages, "rus") {
+		if language != "eng" && !slices.Contains(document.Installed(t.Context(), document.Options{}).Languages, "rus") {
 			needs.Missing(t, "tesseract-ocr-rus", "apt-get install tesseract-ocr-rus")
 		}
 		picture := chromium(t, fmt.Sprintf(receipt, lines...), true)
@@ -195,7 +244,7 @@ func TestRealReceipt(t *testing.T) {
 			}
 		}
 		page := `<html><body><img style="width: 100%" src="data:image/png;base64,` + base64.StdEncoding.EncodeToString([]byte(picture)) + `"></body></html>`
-		d := wants(t, "scan.pdf", chromium(t, page, false), document.Options{OCRLanguages: language}, "pdf", lines[3].(string))
+		d := wants(t, "scan.pdf", chromium(t, page, false), with(document.Options{OCRLanguages: language}), "pdf", lines[3].(string))
 		if !d.Recognized {
 			t.Errorf("%+v", d)
 		}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"klawbot/engine/internal/document/pdf"
 )
 
 // sampleWords is what the sample says.
 const sampleWords = "klawbot reads this sample."
 
-// samplePDF is a PDF of one page. Poppler finds the objects without a table of them.
+// samplePDF is a PDF of one page. Its readers find the objects without a table of them.
 const samplePDF = `%PDF-1.4
 1 0 obj
 <</Type/Catalog/Pages 2 0 R>>
@@ -37,7 +39,7 @@ trailer
 // TrySample reads a small document in a child, a PDF where PDFs can be read.
 func TrySample(ctx context.Context, o Options) error {
 	sample := sampleWords
-	if o.PDF != "off" && Installed(ctx).PDFText {
+	if reader, _ := pdf.ReaderOf(o.pdf()); reader != "" {
 		sample = samplePDF
 	}
 	f, err := os.CreateTemp("", "klawbot-sample-")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/document"
+	"klawbot/engine/internal/document/pdfium"
 	"klawbot/engine/internal/media"
 	"klawbot/engine/internal/picture"
 	"klawbot/engine/internal/transcribe"
@@ -36,14 +37,16 @@ func New(c Config) media.Readers {
 		Document: func(ctx context.Context, file, name, mime string) (media.Document, error) {
 			d := c.Settings().Media.Documents
 			read, err := document.Text(ctx, file, name, mime, document.Options{
-				MaxChars: d.FirstChars, MaxPages: d.MaxPages, PDF: d.PDF, OCR: d.OCR, OCRLanguages: OCRLanguages(c.Settings()),
+				MaxChars: d.FirstChars, MaxPages: d.MaxPages, PDF: d.PDF, PDFium: pdfium.Find(c.Assets), OCR: d.OCR, OCRLanguages: OCRLanguages(c.Settings()),
 			})
 			if read.Unit != "page" {
 				read.Pages = 0
 			}
 			return media.Document{Text: read.Text, Pages: read.Pages, More: read.More != ""}, err
 		},
-		Draw: document.Draw,
+		Draw: func(ctx context.Context, file string, maxSide int) ([][]byte, error) {
+			return document.Draw(ctx, file, maxSide, document.Options{PDF: c.Settings().Media.Documents.PDF, PDFium: pdfium.Find(c.Assets)})
+		},
 		Text: func(ctx context.Context, file string) (string, error) {
 			if c.Settings().Media.Documents.OCR == "off" {
 				return "", nil

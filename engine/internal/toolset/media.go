@@ -8,18 +8,19 @@ import (
 
 	"klawbot/engine/internal/confined"
 	"klawbot/engine/internal/document"
+	"klawbot/engine/internal/document/pdfium"
 	"klawbot/engine/settings"
 	"klawbot/tools"
 	"klawbot/tools/media"
 )
 
 // documentReader reads documents for document_read.
-func documentReader(current func() settings.Settings) func(context.Context, media.Request) (media.Document, error) {
+func documentReader(current func() settings.Settings, assets []string) func(context.Context, media.Request) (media.Document, error) {
 	return func(ctx context.Context, r media.Request) (media.Document, error) {
 		s := current()
 		d, err := document.Text(ctx, r.File, r.Name, "", document.Options{
 			Pages: r.Pages, Query: r.Query, MaxChars: fitting(s.MaxOutputChars),
-			MaxPages: s.Media.Documents.MaxPages, PDF: s.Media.Documents.PDF, OCR: s.Media.Documents.OCR,
+			MaxPages: s.Media.Documents.MaxPages, PDF: s.Media.Documents.PDF, PDFium: pdfium.Find(assets), OCR: s.Media.Documents.OCR,
 			OCRLanguages: document.Languages(s.Media.Documents.OCRLanguages, s.Language),
 		})
 		if err != nil {

@@ -178,7 +178,7 @@ func (s *Set) own(c Config, h Hooks) []tools.Tool {
 		all = append(all, s.Web.Tools()...)
 	}
 	if c.OpenFile != nil {
-		all = append(all, media.New(media.Config{OpenFile: c.OpenFile, Read: documentReader(c.Settings), Look: h.look})...)
+		all = append(all, media.New(media.Config{OpenFile: c.OpenFile, Read: documentReader(c.Settings, c.Assets), Look: h.look})...)
 	}
 	if c.Configuration != nil {
 		all = append(all, self.New(self.Config{Configuration: c.Configuration, Body: info{c, h}})...)

@@ -60,6 +60,7 @@ func TestTextsOfTheEngineInRussian(t *testing.T) {
 		"/data cannot be written (read-only)":   "/data: нельзя писать (read-only)",
 		"no: qwen3:8b has no vision":            "нет: qwen3:8b не видит картинок",
 		"office; no PDF: install poppler-utils": "офисные файлы; PDF нет: установите poppler-utils",
+		"office; no PDF: klawbot assets pull --documents; no OCR: install tesseract-ocr":               "офисные файлы; PDF нет: klawbot assets pull --documents; OCR нет: установите tesseract-ocr",
 		"keyword search only (no embedding model: the ONNX Runtime library x.so: file does not exist)": "только поиск по словам (нет модели для поиска по смыслу: библиотека ONNX Runtime x.so: файла нет)",
 		"off (no code_execute); commands run as the bot does; order: docker (not here), bwrap":         "выключено (нет code_execute); команды работают с правами бота; порядок: docker (здесь нет), bwrap",
 		`context.compactAt must be a number, got "nine"`:                                               `context.compactAt: ожидается число, а не "nine"`,

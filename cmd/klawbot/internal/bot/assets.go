@@ -77,6 +77,12 @@ func PullSpeech(ctx context.Context, out io.Writer, p Pull) error {
 		"Checked: %s and the ONNX Runtime are in %s. Voice messages in English are understood on this machine.\n", data.SpeechModel, p.Dir)
 }
 
+// PullDocuments downloads PDFium, which reads PDFs.
+func PullDocuments(ctx context.Context, out io.Writer, p Pull) error {
+	return pulling(ctx, out, p, data.PullDocuments, "pip download --no-deps "+data.PDFiumPackage+", then klawbot assets pull --documents --from FILE.whl",
+		"Checked: PDFium and its licenses are in %s. klawbot reads PDFs on this machine.\n", filepath.Join(p.Dir, "documents"))
+}
+
 // learn downloads the speech model into the data directory.
 func (p *Bot) learn(ctx context.Context) error {
 	client := httpclient.New(httpclient.Options{Proxy: true, Follow: true, Raw: true})

@@ -70,7 +70,7 @@ var checks = map[string]func(any) error{
 	"media.workers":                             between(1, 64),
 	"media.images.maxSide":                      between(64, 8000),
 	"media.images.maxPerRequest":                between(0, 100),
-	"media.documents.pdf":                       oneOf("auto", "pdftotext", "off"),
+	"media.documents.pdf":                       oneOf("auto", "pdftotext", "pdfium", "off"),
 	"media.documents.ocr":                       oneOf("auto", "off"),
 	"media.documents.maxPages":                  between(1, 100_000),
 	"media.documents.firstChars":                between(100, 1_000_000),
