@@ -242,6 +242,26 @@ func TestTalkWithTheKeyboard(t *testing.T) {
 	c.until(t, func(all []gateway.Message) bool { return all[len(all)-1].Kind == gateway.KindStop })
 }
 
+// TestPageThatComesBackShowsNoOldDraft: while a page looks away, an answer that grew is
+// taken back, as it is when it moves below what came meanwhile.
+func TestPageThatComesBackShowsNoOldDraft(t *testing.T) {
+	c := start(t)
+	id, err := c.Send(t.Context(), home, gateway.Part{Text: "The fol", Yield: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.is(t, `document.querySelector("[data-growing]") !== null`)
+	c.is(t, `window.dispatchEvent(new Event("pagehide"))`)
+	if err := c.Delete(t.Context(), home, id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Send(t.Context(), home, gateway.Part{Text: "The folder is empty.", Last: true}); err != nil {
+		t.Fatal(err)
+	}
+	c.is(t, `window.dispatchEvent(new Event("pageshow"))`)
+	c.is(t, `document.querySelectorAll(".bot").length === 1 && document.querySelector(".bot .text").textContent.trim() === "The folder is empty."`)
+}
+
 // TestTheEndStaysInView: who reads the end still sees it when an answer grows or a phone's
 // keyboard opens; who reads above it is left there.
 func TestTheEndStaysInView(t *testing.T) {

@@ -94,7 +94,10 @@
     connecting = false;
     if (document.hidden || paused) { close(); return; }
     const s = source = new EventSource('/events?after=' + rev);
-    s.onopen = () => { retry = 0; found(); flush(); };
+    s.onopen = () => {
+      retry = 0; found(); flush();
+      list.querySelectorAll('[data-growing]').forEach(el => el.remove()); // what still grows comes next
+    };
     s.addEventListener('row', e => {
       rev = e.lastEventId || rev;
       const m = JSON.parse(e.data);
