@@ -127,6 +127,24 @@ func TestStopEndsJoinedTurn(t *testing.T) {
 	}
 }
 
+// TestMessageBehindStopIsAnswered: it comes before the stopped turn has ended, and does not
+// join it.
+func TestMessageBehindStopIsAnswered(t *testing.T) {
+	for _, before := range [][]string{nil, {"and this"}} {
+		h, asked, release := joining(t)
+		h.settings.Debounce = time.Hour
+		h.start().says(alice, "hi")
+		<-asked
+		for _, text := range append(before, "/stop", "next") {
+			h.says(alice, text)
+		}
+		for range 3 {
+			release <- struct{}{}
+		}
+		h.sees(alice, "re: next")
+	}
+}
+
 // TestJoinedTurnOutlastsTheProcess: a message that joined belongs to the turn, and is
 // answered once.
 func TestJoinedTurnOutlastsTheProcess(t *testing.T) {

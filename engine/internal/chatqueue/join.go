@@ -56,7 +56,10 @@ func (s *Queues) Open(row store.Turn) (j *Join, late []Item) {
 		l.join = &Join{queue: l, Turn: row.ID, stored: make(chan struct{}, 1)}
 	}
 	j = l.join
-	j.state, j.ended = joinOpen, nil
+	if j.state = joinOpen; j.ended != nil {
+		j.state = joinClosed
+		return j, nil
+	}
 	for debounce >= 0 && (j.times < mostJoins || len(late) > 0) && len(l.items) > 0 && l.items[0].Msg.Command == "" {
 		late, l.items = append(late, l.items[0]), l.items[1:]
 		j.take(late[len(late)-1])
@@ -75,8 +78,9 @@ func (s *Queues) Alone(j *Join) bool {
 	return j.state == joinClosed
 }
 
-// Claim is the turn that a message joins, nil for none: commands join none, and none
-// overtakes what waits already. What has been claimed has to be joined.
+// Claim is the turn that a message joins, nil for none: commands join none, none joins
+// what was stopped, and none overtakes what waits already. What has been claimed has to be
+// joined.
 func (s *Queues) Claim(it Item) *Join {
 	if it.Msg.Command != "" || s.Settings().Debounce < 0 {
 		return nil
@@ -84,7 +88,7 @@ func (s *Queues) Claim(it Item) *Join {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.by[it.Row.Address]
-	if l == nil || l.join == nil || len(l.items) > 0 || l.join.state == joinClosed {
+	if l == nil || l.join == nil || len(l.items) > 0 || l.join.state == joinClosed || l.join.ended != nil {
 		return nil
 	}
 	j := l.join
