@@ -82,8 +82,12 @@ func TestStandbyIsSeen(t *testing.T) {
 	if text := klawbot("doctor"); !strings.Contains(text, "✓ standby    attic runs the bot (epoch 1)") {
 		t.Errorf("doctor beside the bot:\n%s", text)
 	}
-	_, body := get(t, "http://"+address+"/metrics")
-	for _, want := range []string{"klawbot_standby_epoch 1\n", "klawbot_standby_complete 1\n", "klawbot_standby_lease_age_seconds ",
+	body := ""
+	waitFor(t, "the replica can be taken over", func() (bool, string) { // its age is known before
+		_, body = get(t, "http://"+address+"/metrics")
+		return strings.Contains(body, "klawbot_standby_complete 1\n"), body
+	})
+	for _, want := range []string{"klawbot_standby_epoch 1\n", "klawbot_standby_lease_age_seconds ",
 		`klawbot_standby_replica_age_seconds{part="database"} `, `klawbot_standby_replica_age_seconds{part="files"} `} {
 		if !strings.Contains(body, want) {
 			t.Errorf("/metrics lacks %q", want)
