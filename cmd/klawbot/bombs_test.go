@@ -240,10 +240,10 @@ func (x *bombed) brackets() {
 	if err != nil {
 		x.t.Fatal(err)
 	}
+	said := len(x.bot.log.String()) // before the bot can complain
 	if err := os.WriteFile(x.config, []byte("agent: "+strings.Repeat("[", 256<<10)), 0o600); err != nil {
 		x.t.Fatal(err)
 	}
-	said := len(x.bot.log.String())
 	x.until("the bot complains of its configuration", func() bool { return strings.Contains(x.bot.log.String()[said:], "config.yaml") })
 	if err := os.WriteFile(x.config, good, 0o600); err != nil {
 		x.t.Fatal(err)

@@ -108,14 +108,17 @@ type piece struct {
 	Growing bool `json:"growing,omitempty"`
 }
 
-// look sends what is new.
+// look sends what is new. What grows is read first: a message that does not grow any more
+// is among the rows then, and one that is among the rows does not grow.
 func (f *feed) look() error {
+	changed, all, now := f.q.site.hub.since(f.step)
 	for {
 		rows, _, err := f.q.desk.After(f.q.r.Context(), f.rev, rowsAtOnce)
 		if err != nil {
 			return err
 		}
 		for _, m := range rows {
+			delete(changed, m.ID)
 			if err := f.row(m); err != nil {
 				return err
 			}
@@ -124,7 +127,6 @@ func (f *feed) look() error {
 			break
 		}
 	}
-	changed, all, now := f.q.site.hub.since(f.step)
 	for _, id := range slices.Sorted(maps.Keys(changed)) {
 		if err := f.show("grow", 0, ofPart(id, changed[id]), true); err != nil {
 			return err

@@ -34,6 +34,8 @@ type desk struct {
 	files        map[string][]byte
 	language     string
 	hears        bool
+	// kept is called once a message was changed, and read once rows were read.
+	kept, read func()
 }
 
 func newDesk() *desk {
@@ -60,6 +62,7 @@ func (d *desk) Add(_ context.Context, m web.Message) (web.Message, error) {
 
 func (d *desk) Put(_ context.Context, m web.Message) error {
 	d.mu.Lock()
+	defer d.happened(&d.kept)
 	defer d.mu.Unlock()
 	d.rev++
 	m.Rev = d.rev
@@ -92,8 +95,27 @@ func (d *desk) Message(_ context.Context, id int64) (web.Message, error) {
 	return web.Message{}, web.ErrNotFound
 }
 
+// hook sets what a hook calls next.
+func (d *desk) hook(hook *func(), call func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	*hook = call
+}
+
+// happened calls a hook, once.
+func (d *desk) happened(hook *func()) {
+	d.mu.Lock()
+	call := *hook
+	*hook = nil
+	d.mu.Unlock()
+	if call != nil {
+		call()
+	}
+}
+
 func (d *desk) After(_ context.Context, rev int64, limit int) (all []web.Message, last int64, err error) {
 	d.mu.Lock()
+	defer d.happened(&d.read)
 	defer d.mu.Unlock()
 	for _, m := range d.rows {
 		if m.Rev > rev {

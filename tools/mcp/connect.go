@@ -32,6 +32,7 @@ const (
 	listTime  = 30 * time.Second
 	// leaveTime is how long a program may take to end by itself.
 	leaveTime = time.Second
+	killed    = 128 + 9 // the exit code of a program that was ended with SIGKILL
 	// olderVersion is the protocol for programs that do not bear the latest.
 	olderVersion = "2025-11-25"
 	maxMessage   = 16 << 20
@@ -167,20 +168,17 @@ func (s *server) start() (*sandbox.Process, error) {
 
 // died is the error of a program that could not be talked to. It is gone then.
 func (c *conn) died(ctx context.Context, err error) error {
-	exited := false
 	select {
 	case <-c.process.Done():
-		exited = true
 	case <-time.After(leaveTime):
 	}
 	c.process.Kill()
-	<-c.process.Done()
-	said := c.lastWords()
+	outcome, said := c.process.Outcome(), c.lastWords()
 	switch {
 	case strings.HasPrefix(err.Error(), "unsupported protocol version"):
 		return err // it ended because the connection was given up
-	case exited && ctx.Err() == nil:
-		return exitError{c.process.Outcome().ExitCode, said}
+	case ctx.Err() == nil && !(outcome.Stopped && outcome.ExitCode == killed):
+		return exitError{outcome.ExitCode, said}
 	case said != "":
 		return fmt.Errorf("%w: %s", err, said)
 	}

@@ -418,7 +418,7 @@ func withoutModel(ctx context.Context, t *turn) (string, error) {
 	if t.Prepare == nil {
 		return t.label(text), nil
 	}
-	came, err := t.Prepare(ctx, t.atFile)
+	came, err := t.Prepare(ctx, atFile(t))
 	if err != nil {
 		return "", err
 	}
@@ -430,9 +430,11 @@ func withoutModel(ctx context.Context, t *turn) (string, error) {
 }
 
 // atFile shows which of several files is read.
-func (t *turn) atFile(n, all int) {
-	if all > 1 {
-		t.show.Status(locale.Say(t.settings.Language, locale.ReadingFiles, n, all))
+func atFile(t *turn) func(n, all int) {
+	return func(n, all int) {
+		if all > 1 {
+			t.show.Status(locale.Say(t.settings.Language, locale.ReadingFiles, n, all))
+		}
 	}
 }
 
@@ -442,7 +444,7 @@ func prepare(ctx context.Context, t *turn) (alone string, err error) {
 	if t.Prepare == nil {
 		return "", nil
 	}
-	p, err := t.Prepare(ctx, t.atFile)
+	p, err := t.Prepare(ctx, atFile(t))
 	if err != nil {
 		return "", err
 	}
