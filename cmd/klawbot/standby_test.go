@@ -161,6 +161,15 @@ func TestStandbyOnRequest(t *testing.T) {
 			return v.Count("getUpdates") > polls && answered(v, chat, n)
 		})
 		t.Logf("the bot moved in %s", time.Since(began).Round(time.Millisecond))
+		soon(t, "the logs of this host hold what the other one was told", func() bool {
+			logs, _ := filepath.Glob(filepath.Join(h.rigs[other].dir, "data", "conversations", "telegram_11", "*.jsonl"))
+			text := ""
+			for _, name := range logs {
+				body, _ := os.ReadFile(name) // it is asked again
+				text += string(body)
+			}
+			return strings.Count(text, `"content":"task 0"`) == 1
+		})
 	}
 	h.rigs[0].count(chat, 3).check(t)
 	if code := h.run[0].stop(); code != 0 {

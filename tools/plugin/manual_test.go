@@ -42,7 +42,15 @@ func TestPluginsOfTheManual(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(b.data, "workspace", "notes.md"), []byte("one two\nthree"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if faults := b.faults(); len(faults) > 0 {
+	faults := b.faults()
+	for range 9 { // Python may take longer than a specification on a busy machine
+		if !strings.Contains(strings.Join(faults, ""), "printed nothing for") {
+			break
+		}
+		b.again()
+		faults = b.faults()
+	}
+	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
 	for _, tt := range []struct {

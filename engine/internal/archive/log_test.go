@@ -59,6 +59,30 @@ func logged(t *testing.T, dir string) map[string]int {
 	return counts
 }
 
+// TestDatabaseOfAnotherHostBringsItsLogs: a host that takes over gets the database, without
+// the logs. Those that it has from before are completed.
+func TestDatabaseOfAnotherHostBringsItsLogs(t *testing.T) {
+	first, second := t.TempDir(), t.TempDir()
+	s := open(t, first)
+	write(t, s, tell(anna, store.Message{UID: "u1", Body: llm.Text(llm.RoleUser, "one"), At: day}))
+	must(t, s.WriteLog(t.Context()))
+	must(t, os.CopyFS(filepath.Join(second, "conversations"), os.DirFS(filepath.Join(first, "conversations"))))
+	write(t, s, tell(anna, store.Message{UID: "u2", Body: llm.Text(llm.RoleAssistant, "two"), At: day}))
+	must(t, s.WriteLog(t.Context()))
+	must(t, s.Close())
+	text, err := os.ReadFile(filepath.Join(first, "klawbot.db"))
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(second, "klawbot.db"), text, 0o600))
+	for range 2 { // a restart writes nothing more
+		s = open(t, second)
+		must(t, s.WriteLog(t.Context()))
+		must(t, s.Close())
+		if diff := cmp.Diff(map[string]int{"u1": 1, "u2": 1}, logged(t, second)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestWriteLogRecords(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)

@@ -131,6 +131,10 @@ func (i instance) pair(ctx context.Context, db *sql.DB) error {
 	if have, err := i.id(); err != nil || have == id {
 		return err
 	}
+	// A database that came from another host has messages that the logs here lack.
+	if _, err := db.ExecContext(ctx, `UPDATE messages SET logged = 0`); err != nil {
+		return err
+	}
 	return atomicfile.Write(i.file, []byte(id+"\n"), 0o600)
 }
 
