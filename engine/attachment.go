@@ -18,16 +18,16 @@ func MediaMain() { readers.Main() }
 
 // withFiles reads the files of a turn's messages, nil when they have none. Owners who are
 // not heard are offered what the bot lacks.
-func withFiles(e *Engine, row store.Turn, items []chatqueue.Item, owned bool) func(context.Context) (turn.Prepared, error) {
+func withFiles(e *Engine, row store.Turn, items []chatqueue.Item, owned bool) func(context.Context, func(n, all int)) (turn.Prepared, error) {
 	if !slices.ContainsFunc(items, func(it chatqueue.Item) bool { return media.Has(it.Msg) }) {
 		return nil
 	}
-	return func(ctx context.Context) (turn.Prepared, error) {
+	return func(ctx context.Context, tell func(n, all int)) (turn.Prepared, error) {
 		all := make([]media.Item, len(items))
 		for i, it := range items {
 			all[i] = media.Item{Row: it.Row, Message: it.Msg}
 		}
-		seen, err := e.media.Prepare(ctx, row, all)
+		seen, err := e.media.Prepare(ctx, row, all, tell)
 		if err != nil {
 			return turn.Prepared{}, err
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,8 +23,14 @@ const (
 	heardThis = "🎙 water the plants"
 )
 
+// slowFile is the name of a file that comes when the messenger's slow is closed.
+const slowFile = "slow"
+
 // Fetch gives every file the same content.
 func (m *messenger) Fetch(_ context.Context, a gateway.Attachment, _ int64, w io.Writer) error {
+	if a.File == slowFile {
+		<-m.slow
+	}
 	_, err := fmt.Fprint(w, "OggS ", a.File)
 	return err
 }
@@ -96,6 +103,26 @@ func TestOwnerTeachesToListen(t *testing.T) {
 	h.press(alice, private(alice), q.id, q.part.Buttons[0][0].Data) // changes nothing any more
 	h.says(alice, "bye")
 	h.shows(alice, nowHears, heardThis, "re: [voice 0:02] water the plants", "re: bye")
+}
+
+// TestSeveralFilesAreCounted: the chat sees which of several files is read.
+func TestSeveralFilesAreCounted(t *testing.T) {
+	h := pupil(t)
+	h.ears.Store(true)
+	h.messenger.slow = make(chan struct{})
+	h.start()
+	voice := gateway.Attachment{Kind: gateway.AttachVoice, File: "file-id", Unique: "unique", MIME: "audio/ogg", Duration: 2 * time.Second}
+	slow := voice
+	slow.File, slow.Unique = slowFile, slowFile
+	h.accept(h.next(gateway.Message{
+		Address: private(alice), Sender: gateway.Sender{ID: alice, Name: "Anna"}, Text: "[voice message]", Described: true,
+		Attachments: []gateway.Attachment{voice, slow, voice},
+	}))
+	h.until("the chat sees the second file", func() bool {
+		return strings.Contains(strings.Join(h.messenger.log(), "\n"), "Reading the files … 2 of 3")
+	})
+	close(h.messenger.slow)
+	h.until("the answer is there", func() bool { return strings.HasPrefix(h.last(alice).text, "re: ") })
 }
 
 // TestDownloadFailsAndIsTriedAgain keeps the button.

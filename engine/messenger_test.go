@@ -23,6 +23,7 @@ type messenger struct {
 	fail    func(call string) *gateway.SendError // asked before a call takes effect
 	lose    func(call string) bool               // the call takes effect, its answer is lost
 	hold    chan struct{}                        // blocks sends while it is open
+	slow    chan struct{}                        // holds the file slowFile back
 	hang    string                               // a send of this text is written and never answered
 	ill     bool                                 // what Health says
 	// document is a text that renders as a file.

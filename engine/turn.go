@@ -173,28 +173,32 @@ func (e *Engine) runTurn(ctx context.Context, r turn.Request, commit func(turn.R
 // messages, the end of its inbox rows and journal, and the parts that leave.
 func (e *Engine) endTurn(ctx context.Context, r turn.Result, ids []store.InboxID) {
 	outs := e.leaving(r)
-	err := e.life.Persist(context.WithoutCancel(ctx), r.Row.Address, func(tx *store.Tx) error {
-		if err := r.Store(tx); err != nil {
-			return err
-		}
-		if err := tx.Inbox().EndUpdates(store.InboxDone, r.Row.Note, ids...); err != nil {
-			return err
+	end := func(tx *store.Tx) error {
+		err := r.Store(tx)
+		if err == nil {
+			err = tx.Inbox().EndUpdates(store.InboxDone, r.Row.Note, ids...)
 		}
 		leaving := outs
-		if r.Placeholder == store.PlaceholderShown {
-			var err error
-			if leaving, err = replacing(tx, r.Row, outs); err != nil {
-				return err
-			}
+		if err == nil && r.Placeholder == store.PlaceholderShown {
+			leaving, err = replacing(tx, r.Row, outs)
 		}
-		if err := outbox.Add(tx, leaving); err != nil {
-			return err
+		if err == nil {
+			err = outbox.Add(tx, leaving)
 		}
-		if r.Aloud {
-			return outbox.AddSpoken(tx, r.Row, e.config.Redact.Text(r.Text))
+		if err == nil && r.Aloud {
+			err = outbox.AddSpoken(tx, r.Row, e.config.Redact.Text(r.Text))
 		}
-		return nil
-	})
+		return err
+	}
+	// A new message is marked before it is sent, and this gets to the disk with the mark: a
+	// power cut before that only has the turn start again.
+	marked, err := len(outs) > 0 && r.Placeholder != store.PlaceholderShown, error(nil)
+	if marked {
+		err = e.store.WriteUnsynced(context.WithoutCancel(ctx), end)
+	}
+	if !marked || store.Unwritable(err) {
+		err = e.life.Persist(context.WithoutCancel(ctx), r.Row.Address, end)
+	}
 	if err != nil {
 		e.log.Error("turn not stored", "chat", r.Row.Address.String(), "turn", r.Row.ID, "err", err)
 		return

@@ -26,12 +26,15 @@ type Message struct {
 	// at are the places of each form of a word: as it stands, without an English ending,
 	// and each of its beginnings with a star.
 	at map[string][]int
-	// starts says how those forms start: most phrases end without a look into the map.
-	starts [256]bool
+	// starts says how those forms start, with a bit for each start: most phrases end
+	// without a look into the map.
+	starts uint64
 }
 
-// start is a number for the first two bytes of a word.
-func start(word string) uint8 { return word[0]*31 ^ word[min(1, len(word)-1)] }
+// start is a bit for the first two bytes of a word.
+func start(word string) uint64 {
+	return 1 << ((uint(word[0])*31 ^ uint(word[min(1, len(word)-1)])*7) % 64)
+}
 
 // The signs that stand for kinds of words in phrases.
 const (
@@ -111,7 +114,7 @@ const (
 
 func (m *Message) put(key string, place int) {
 	if all := m.at[key]; len(all) == 0 || all[len(all)-1] != place {
-		m.at[key], m.starts[start(key)] = append(all, place), true
+		m.at[key], m.starts = append(all, place), m.starts|start(key)
 	}
 }
 
@@ -141,7 +144,11 @@ func bases(word string) (all []string) {
 type Words []phrase
 
 // phrase is met when each of its words stands in a text, close together, in any order.
-type phrase [][]string
+type phrase struct {
+	words [][]string // each in its alternatives
+	// first and last say how the alternatives of those words start.
+	first, last uint64
+}
 
 // ParseWords reads phrases that are separated by commas. A word with a star stands for
 // all that begin so, "a|b" for either; <url> and <file> for anything of the kind.
@@ -157,10 +164,16 @@ func ParseWords(list string) (Words, error) {
 					return nil, fmt.Errorf("%q is no word to look for", word)
 				}
 			}
-			p = append(p, alternatives)
+			p.words = append(p.words, alternatives)
 		}
-		if p == nil {
+		if p.words == nil {
 			return nil, fmt.Errorf("%q holds an empty phrase", list)
+		}
+		for _, a := range p.words[0] {
+			p.first |= start(a)
+		}
+		for _, a := range p.words[len(p.words)-1] {
+			p.last |= start(a)
 		}
 		all = append(all, p)
 	}
@@ -170,7 +183,7 @@ func ParseWords(list string) (Words, error) {
 // Vocabulary are the single words of all phrases, those with a star by their beginning.
 func (w Words) Vocabulary() (all []string) {
 	for _, p := range w {
-		for _, alternatives := range p {
+		for _, alternatives := range p.words {
 			for _, a := range alternatives {
 				if a != signURL && a != signFile {
 					all = append(all, strings.TrimSuffix(a, "*"))
@@ -185,8 +198,8 @@ func (w Words) Vocabulary() (all []string) {
 // phrase.
 func (w Words) Score(m *Message) (score float64) {
 	for _, p := range w {
-		if p.in(m) {
-			score += 0.5 + 0.5*float64(len(p))
+		if p.first&m.starts != 0 && p.last&m.starts != 0 && p.in(m) {
+			score += 0.5 + 0.5*float64(len(p.words))
 		}
 	}
 	return score
@@ -194,18 +207,18 @@ func (w Words) Score(m *Message) (score float64) {
 
 // in reports whether the words of a phrase stand close together.
 func (p phrase) in(m *Message) bool {
-	for _, alternatives := range p { // most phrases end here, before anything is collected
-		if !slices.ContainsFunc(alternatives, func(a string) bool { return m.starts[start(a)] && len(m.at[a]) > 0 }) {
+	for _, alternatives := range p.words { // most phrases end here, before anything is collected
+		if !slices.ContainsFunc(alternatives, func(a string) bool { return m.starts&start(a) != 0 && len(m.at[a]) > 0 }) {
 			return false
 		}
 	}
-	places := make([][]int, len(p))
-	for i, alternatives := range p {
+	places := make([][]int, len(p.words))
+	for i, alternatives := range p.words {
 		for _, a := range alternatives {
 			places[i] = append(places[i], m.at[a]...)
 		}
 	}
-	reach := len(p) + gap
+	reach := len(p.words) + gap
 	for _, first := range places[0] {
 		if near(places[1:], first, reach) {
 			return true

@@ -274,7 +274,7 @@ func TestReindexKeepsSummariesOfTheirMessages(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		past, err := tx.Sessions().Past(session.ID, 10)
+		past, err := tx.Sessions().Past(session.ID, 10, nil)
 		if err == nil && (past.Summary.Text != "0 and 1" || !past.Summary.Outside || past.Count != 2 || past.Messages[0].Body.PlainText() != "2") {
 			t.Errorf("the past is %+v", past)
 		}

@@ -31,7 +31,7 @@ const (
 	backupTick = time.Minute
 	// logEvery is how long the conversation logs gather what is said. A stop and a start
 	// write at once.
-	logEvery = 250 * time.Millisecond
+	logEvery = 500 * time.Millisecond
 	// backupRetry is the wait after a backup that failed.
 	backupRetry = 10 * time.Minute
 )

@@ -80,12 +80,8 @@ func (p *pdfParts) load(ctx context.Context, n int) error {
 		return err
 	}
 	p.first, p.texts = n, nil
-	for i := range last - n + 1 {
-		text := ""
-		if i < len(texts) {
-			text = tidy(narrow(texts[i]))
-		}
-		p.texts = append(p.texts, text)
+	for _, text := range texts[:min(len(texts), last-n+1)] {
+		p.texts = append(p.texts, tidy(narrow(text)))
 	}
 	return nil
 }

@@ -314,9 +314,9 @@ const badLibrary = `#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #define NONE(name) long name(void) { return 0; }
-NONE(FPDF_InitLibrary) NONE(FPDF_GetPageCount) NONE(FPDF_LoadPage) NONE(FPDFPage_Flatten)
-NONE(FPDF_GetPageWidthF) NONE(FPDF_GetPageHeightF) NONE(FPDF_ClosePage) NONE(FPDFText_LoadPage) NONE(FPDFText_CountChars)
-NONE(FPDFText_GetText) NONE(FPDFText_GetUnicode) NONE(FPDFText_GetCharOrigin) NONE(FPDFText_ClosePage)
+NONE(FPDF_InitLibrary) NONE(FPDFPage_Flatten)
+NONE(FPDF_GetPageWidthF) NONE(FPDF_GetPageHeightF) NONE(FPDF_ClosePage)
+NONE(FPDFText_GetUnicode) NONE(FPDFText_GetCharOrigin) NONE(FPDFText_ClosePage)
 NONE(FPDFBitmap_CreateEx) NONE(FPDFBitmap_FillRect) NONE(FPDF_RenderPageBitmap) NONE(FPDFBitmap_Destroy)
 unsigned long FPDF_GetLastError(void) { return 3; }
 void *FPDF_LoadDocument(const char *file, const char *password) {
@@ -326,13 +326,21 @@ void *FPDF_LoadDocument(const char *file, const char *password) {
 	if (strstr(text, "crash")) *(volatile int *)8 = 1;
 	if (strstr(text, "abort")) abort();
 	while (strstr(text, "hang"));
-	while (strstr(text, "eat")) memset(malloc(1 << 20), 1, 1 << 20);
-	return NULL;
+	for (int i = 0; i < 900 && strstr(text, "eat"); i++) memset(malloc(1 << 20), 1, 1 << 20);
+	return strstr(text, "late") ? (void *)1 : NULL;
+}
+int FPDF_GetPageCount(void *document) { return 3; }
+void *FPDF_LoadPage(void *document, int index) { while (index == 2); return document; }
+void *FPDFText_LoadPage(void *page) { return page; }
+int FPDFText_CountChars(void *text) { return 20; }
+int FPDFText_GetText(void *text, int start, int count, unsigned short *result) {
+	for (int i = 0; i < count; i++) result[i] = 'w';
+	return count;
 }
 `
 
 // TestPDFiumThatFails: whatever a file does to the library ends with the child, within its
-// limits, and is one fault.
+// limits, and is one fault. The pages before one that hangs are there.
 func TestPDFiumThatFails(t *testing.T) {
 	needs.Program(t, "gcc", "cc")
 	dir := t.TempDir()
@@ -358,6 +366,13 @@ func TestPDFiumThatFails(t *testing.T) {
 			}
 		})
 	}
+	t.Run("late", func(t *testing.T) {
+		t.Parallel()
+		d, err := read(t, "late.pdf", "%PDF-1.4 late", document.Options{PDF: "pdfium", PDFium: library, Limit: 15 * time.Second})
+		if err != nil || !d.Partial || d.Shown != "1-2" || d.More != "3-" || strings.Count(d.Text, strings.Repeat("w", 20)) != 2 {
+			t.Errorf("%+v, %v", d, err)
+		}
+	})
 }
 
 // TestSampleIsRead: what doctor proves, with PDFs and without.

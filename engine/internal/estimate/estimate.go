@@ -54,16 +54,22 @@ func (e *Tokens) Text(s string) int {
 	if len(s) < longText {
 		return llm.Estimate(s)
 	}
-	key := maphash.String(estimateSeed, s)
-	e.mu.Lock()
-	n, ok := e.known[key]
-	e.mu.Unlock()
-	if ok {
-		return n
-	}
-	n = llm.Estimate(s)
+	return e.remembered(maphash.String(estimateSeed, s), func() string { return s })
+}
+
+// schema is Text without a copy.
+func (e *Tokens) schema(s []byte) int {
+	return e.remembered(maphash.Bytes(estimateSeed, s), func() string { return string(s) })
+}
+
+// remembered is about how many tokens the text with a hash takes.
+func (e *Tokens) remembered(key uint64, text func() string) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if n, ok := e.known[key]; ok {
+		return n
+	}
+	n := llm.Estimate(text())
 	if len(e.known) >= estimatesKept {
 		clear(e.known)
 	}
@@ -75,7 +81,7 @@ func (e *Tokens) Text(s string) int {
 func (e *Tokens) Fixed(system string, tools []llm.Tool) int {
 	n := llm.EstimateRequest(llm.Request{}) + e.Text(system)
 	for _, t := range tools {
-		n += llm.EstimateTool(llm.Tool{}) + e.Text(t.Name) + e.Text(t.Description) + e.Text(string(t.Parameters))
+		n += llm.EstimateTool(llm.Tool{}) + e.Text(t.Name) + e.Text(t.Description) + e.schema(t.Parameters)
 	}
 	return n
 }

@@ -172,6 +172,7 @@ var english = [phraseCount]string{
 	InputCut:          "%s's server dropped part of this conversation: its context window is smaller than contextBudget",
 	Loading:           "Loading the model …",
 	Reading:           "Reading … %d %%",
+	ReadingFiles:      "Reading the files … %d of %d",
 	BudgetTokens:      "Today's model budget is used up (%d of %d tokens). I'll answer again after midnight (%s), or when models.budget.perDayTokens is raised.",
 	BudgetUSD:         "Today's model budget is used up (%s of %s). I'll answer again after midnight (%s), or when models.budget.perDayUSD is raised.",
 	Usage:             "Model calls today: %d, tokens: %d in, %d out",

@@ -115,6 +115,7 @@ const (
 	InputCut
 	Loading
 	Reading
+	ReadingFiles
 	BudgetTokens
 	BudgetUSD
 	Usage

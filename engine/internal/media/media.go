@@ -133,15 +133,16 @@ type outcome struct {
 	heard string
 }
 
-// Prepare does what the files of a turn's messages need, in order. The error is the cause
-// of ctx, or says that a step could not be stored.
-func (m *Media) Prepare(ctx context.Context, turn store.Turn, items []Item) (map[store.InboxID]Seen, error) {
+// Prepare does what the files of a turn's messages need, in order, and tells which is next.
+// The error is the cause of ctx, or says that a step could not be stored.
+func (m *Media) Prepare(ctx context.Context, turn store.Turn, items []Item, tell func(n, all int)) (map[store.InboxID]Seen, error) {
 	files, err := m.journal(ctx, turn, items)
 	if err != nil {
 		return nil, err
 	}
 	seen := map[store.InboxID]Seen{}
 	for i := range files {
+		tell(i+1, len(files))
 		f := &files[i]
 		o, err := m.outcome(ctx, turn, f)
 		if err != nil {

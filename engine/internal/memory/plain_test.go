@@ -386,6 +386,66 @@ func TestSearchFindsWhatAPlainLookFinds(t *testing.T) {
 	}
 }
 
+// TestFewTextsAreEnoughWhereMostWordsMustBeThere: a search that is told how many words of
+// the question a text must have finds all of those that have them.
+func TestFewTextsAreEnoughWhereMostWordsMustBeThere(t *testing.T) {
+	s, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	random := rand.New(rand.NewPCG(7, 7))
+	some := func(least int) string {
+		all := make([]string, least+random.IntN(4))
+		for i := range all {
+			all[i] = fmt.Sprintf("%s%c", manyWords[random.IntN(5)], 'a'+int(9*random.ExpFloat64())) // some often, some never
+			if random.IntN(9) == 0 {
+				all[i] = fmt.Sprintf("%s %d", manyWords[random.IntN(len(manyWords))], random.IntN(200))
+			}
+		}
+		return strings.Join(all, " ")
+	}
+	err = s.Write(t.Context(), func(tx *store.Tx) error {
+		chunks := make([]store.Chunk, 1000)
+		for i := range chunks {
+			chunks[i] = store.Chunk{Kind: store.KindFile, Source: "notes.md", Content: some(3)}
+		}
+		return Add(tx, chunks)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := New(Config{Store: s, Log: slog.New(slog.DiscardHandler)})
+	there := 0
+	for range 200 {
+		q := Query{Text: some(2), TopK: []int{5, 200}[random.IntN(2)]}
+		asked := terms.Ask(q.Text)
+		search := func(overlap float64) (found []store.ChunkID) {
+			q.Overlap = overlap
+			hits, err := m.Search(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, h := range hits {
+				if asked.Overlap(h.Content) >= 0.6 {
+					found = append(found, h.ID)
+				}
+			}
+			slices.Sort(found)
+			return found
+		}
+		want, got := search(0), search(0.6)
+		for _, id := range want {
+			if there++; !slices.Contains(got, id) {
+				t.Fatalf("%q finds %v, not %d", q.Text, got, id)
+			}
+		}
+	}
+	if there < 50 {
+		t.Errorf("only %d texts were to be found", there)
+	}
+}
+
 // TestAFileThatChangesOftenMakesNoWordRarer: how much the words of a query weigh hangs
 // on how many texts there are, not on how many there were.
 func TestAFileThatChangesOftenMakesNoWordRarer(t *testing.T) {
@@ -410,7 +470,7 @@ func TestAFileThatChangesOftenMakesNoWordRarer(t *testing.T) {
 					return err
 				}
 			}
-			w, err := m.rareTerms(tx, terms.Seek("number7"), 0)
+			w, err := m.rareTerms(tx, terms.Seek("number7"), Query{})
 			full = w.full
 			return err
 		})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/terms"
@@ -34,16 +35,16 @@ type counted struct {
 	n    int
 }
 
-// rareTerms are the terms that a search goes by, the rarest first. matches is that of
-// the query.
-func (m *Memory) rareTerms(tx *store.Tx, words []terms.Sought, matches int) (w wanted, err error) {
-	most := cmp.Or(matches, maxMatches)
+// rareTerms are the terms that a search goes by, the rarest first.
+func (m *Memory) rareTerms(tx *store.Tx, words []terms.Sought, q Query) (w wanted, err error) {
+	most := cmp.Or(q.Matches, maxMatches)
 	last, err := tx.Index().LastChunk()
 	if err != nil {
 		return w, err
 	}
 	counts := counting{m, tx, most + 1, last}
 	var all, also []counted
+	var each [][]counted
 	total := 0
 	for _, s := range words {
 		known, err := counts.known(s.Terms)
@@ -63,12 +64,18 @@ func (m *Memory) rareTerms(tx *store.Tx, words []terms.Sought, matches int) (w w
 		} else { // a text has one of them as a rule
 			all, also = append(all, known[0]), append(also, known[1:]...)
 		}
-		for _, c := range known {
-			total += c.n
+		total += sum(known)
+		if !s.Extra {
+			each = append(each, known)
 		}
 	}
-	if total > most {
-		all, also = rarest(all, most, matches > 0), nil
+	// The parts of a compound say it as well as its terms; beginnings of words do not.
+	said := func(part string) bool { return !strings.HasSuffix(part, store.AnyEnd) }
+	compound := func(s terms.Sought) bool { return !s.Extra && slices.ContainsFunc(s.Parts, said) }
+	if few, ok := enough(each, q); ok && !slices.ContainsFunc(words, compound) {
+		all, also = few, nil
+	} else if total > most {
+		all, also = rarest(all, most, q.Matches > 0), nil
 	}
 	// To count all chunks takes as long as the rest of a search.
 	chunks, err := counting{m, tx, math.MaxInt, last}.remembered("", tx.Index().CountChunks)
@@ -122,6 +129,23 @@ func weightOf(n, chunks int) float64 {
 		weight *= unsaid
 	}
 	return max(0, weight)
+}
+
+func sum(some []counted) (n int) {
+	for _, c := range some {
+		n += c.n
+	}
+	return n
+}
+
+// enough are the terms of the rarest words that find all a query wants: what has most of
+// the words has one of the rarest, as many as it may lack and one more. It reports false
+// where so many chunks have those that they have to be ranked by the others, too.
+func enough(words [][]counted, q Query) (few []counted, ok bool) {
+	slices.SortStableFunc(words, func(a, b []counted) int { return cmp.Compare(sum(a), sum(b)) })
+	lacks := len(words) - int(math.Ceil(q.Overlap*float64(len(words))-1e-9))
+	few = slices.Concat(words[:min(lacks+1, len(words))]...)
+	return few, q.Overlap > 0 && sum(few) <= min(q.TopK, keywordCandidates)
 }
 
 // rarest are the terms that few chunks have, the rarest first, as many as have

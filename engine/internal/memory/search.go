@@ -51,6 +51,9 @@ type Query struct {
 	Patience time.Duration
 	// Near asks how near the hits are.
 	Near bool
+	// Overlap is what share of the words a text must have where words alone decide: then
+	// fewer texts have to be looked at. 0 is any. What has fewer may be found all the same.
+	Overlap float64
 }
 
 // Hit is what was found.
@@ -103,13 +106,16 @@ func (m *Memory) SearchEach(ctx context.Context, q Query, scopes ...store.Scope)
 	}
 	q.Text = clip.Bytes(q.Text, maxQuery)
 	asked := m.ask(ctx, q)
+	if asked.vector != nil {
+		q.Overlap = 0
+	}
 	found := make([][]Hit, len(scopes))
 	m.searching.RLock()
 	defer m.searching.RUnlock()
 	err := m.store.Read(ctx, func(tx *store.Tx) (err error) {
 		var words wanted
 		if q.Mode != Vector {
-			if words, err = m.rareTerms(tx, terms.Seek(q.Text), q.Matches); err != nil {
+			if words, err = m.rareTerms(tx, terms.Seek(q.Text), q); err != nil {
 				return err
 			}
 		}
@@ -170,12 +176,15 @@ func (m *Memory) search(tx *store.Tx, q Query, words wanted, asked question) ([]
 	for _, match := range matches {
 		found[match.ID] = &candidate{id: match.ID, keyword: match.Score}
 	}
-	set, known, err := m.vectorSet(tx)
-	if err != nil {
-		return nil, err
-	}
-	if !known || len(vector) != set.Dimensions {
-		vector = nil // a server may have another model behind the same name
+	var set store.VectorSet
+	if vector != nil {
+		var known bool
+		if set, known, err = m.vectorSet(tx); err != nil {
+			return nil, err
+		}
+		if !known || len(vector) != set.Dimensions {
+			vector = nil // a server may have another model behind the same name
+		}
 	}
 	if vector != nil {
 		if err := m.vectors(tx, set, q, vector, found); err != nil {

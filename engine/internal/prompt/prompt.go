@@ -12,6 +12,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"klawbot/engine/internal/corememory"
@@ -55,6 +56,8 @@ type Builder struct {
 	tokens    *estimate.Tokens
 	summaries *summary.Maker
 	last      last
+	// pasts are what some sessions held, so that only later messages are read.
+	pasts [8]atomic.Pointer[store.Past]
 }
 
 // New returns a Builder.
@@ -121,6 +124,9 @@ type Window struct {
 	fixed int
 }
 
+// keptTokens bounds the past of a session that is kept in memory.
+const keptTokens = 16_000
+
 // nothingShown is the first shown message where none is.
 const nothingShown = store.MessageID(math.MaxInt64)
 
@@ -179,8 +185,9 @@ func (w *Window) converse(ctx context.Context, past store.Past) (err error) {
 
 // begin reads what the session holds for a model, and the tools that it has shown.
 func (w *Window) begin(ctx context.Context) (past store.Past, err error) {
+	kept := &w.builder.pasts[w.in.Session%store.SessionID(len(w.builder.pasts))]
 	err = w.builder.config.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		if past, err = tx.Sessions().Past(w.in.Session, w.in.Settings.ContextWindow); err != nil {
+		if past, err = tx.Sessions().Past(w.in.Session, w.in.Settings.ContextWindow, kept.Load()); err != nil {
 			return err
 		}
 		kept, err := tx.Sessions().ShownTools(w.in.Session)
@@ -190,6 +197,9 @@ func (w *Window) begin(ctx context.Context) (past store.Past, err error) {
 	})
 	if err != nil {
 		return past, fmt.Errorf("read the history: %w", err)
+	}
+	if w.builder.tokens.Messages(store.Bodies(past.Messages)) < keptTokens {
+		kept.Store(&past)
 	}
 	return past, nil
 }

@@ -82,7 +82,7 @@ func (w *Window) question() string {
 // of the chat, as far as it fits the question.
 func (w *Window) search(ctx context.Context, question string, words terms.Question, s settings.AutoRecall) (said, known []memory.Hit, err error) {
 	memories, a := w.builder.config.Memory, w.in.Address
-	q := memory.Query{Text: question, TopK: recallWide * s.TopK, Matches: recallMatches, Patience: vectorWithin, Near: true}
+	q := memory.Query{Text: question, TopK: recallWide * s.TopK, Matches: recallMatches, Patience: vectorWithin, Near: true, Overlap: leastOverlap}
 	if memories.Idle.Count() >= crowded {
 		q.Mode = memory.Keyword
 	}

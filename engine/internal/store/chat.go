@@ -20,24 +20,18 @@ type Chat struct {
 // before that. An empty name leaves the one that is known.
 func (tx ChatsTx) SeeChat(channel string, id int64, name string, at time.Time) error {
 	_, err := tx.exec(`INSERT INTO chats (channel, chat, name, seen_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (channel, chat) DO UPDATE SET name = coalesce(nullif(excluded.name, ''), name), seen_at = excluded.seen_at`,
+		ON CONFLICT (channel, chat) DO UPDATE SET name = coalesce(nullif(excluded.name, ''), name), seen_at = excluded.seen_at,
+			note = iif(dead_since BETWEEN 1 AND excluded.seen_at, '', note), dead_since = iif(dead_since <= excluded.seen_at, 0, dead_since)`,
 		channel, id, name, tx.orNow(at))
-	if err == nil {
-		err = tx.reviveChat(channel, id, at)
-	}
 	return wrap(err, "see chat %s %d", channel, id)
 }
 
 // ReviveChat says that a chat could be reached at a time, now when it is zero. It
 // costs nothing for one that is not dead.
 func (tx ChatsTx) ReviveChat(channel string, id int64, at time.Time) error {
-	return wrap(tx.reviveChat(channel, id, at), "revive chat %s %d", channel, id)
-}
-
-func (tx ChatsTx) reviveChat(channel string, id int64, at time.Time) error {
 	_, err := tx.exec(`UPDATE chats SET dead_since = 0, note = ''
 		WHERE channel = ? AND chat = ? AND dead_since <> 0 AND dead_since <= ?`, channel, id, tx.orNow(at))
-	return err
+	return wrap(err, "revive chat %s %d", channel, id)
 }
 
 // ChatName is the name of a chat, empty for one without.

@@ -296,7 +296,8 @@ func (tx IndexTx) Chunks(ids []ChunkID) ([]Chunk, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.id IN (`+list(ids)+`) ORDER BY c.id`)
+	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c
+		WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.id`, idList(ids))
 	return all, wrap(err, "read chunks")
 }
 

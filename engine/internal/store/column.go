@@ -56,16 +56,7 @@ func blob(b []byte) []byte {
 
 // idList is a list of ids for "IN (SELECT value FROM json_each(?))", so that a
 // statement is the same for any number of them and stays prepared.
-func idList[ID ~int64](ids []ID) string {
-	b := []byte{'['}
-	for i, id := range ids {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = fmt.Append(b, int64(id))
-	}
-	return string(append(b, ']'))
-}
+func idList[ID ~int64](ids []ID) string { return "[" + list(ids) + "]" }
 
 // row is a *sql.Row or the current one of *sql.Rows.
 type row interface{ Scan(into ...any) error }
@@ -112,14 +103,23 @@ func single[T any](r row) (value T, err error) {
 	return value, err
 }
 
-// exec runs a statement and returns how many rows it changed.
-func (tx *conn) exec(statement string, args ...any) (int64, error) {
+// put runs a statement that writes: id is that of the last row that one has added, n is
+// how many rows it changed.
+func (tx *conn) put(statement string, args ...any) (id, n int64, err error) {
 	r, err := tx.tx.Exec(tx.on(statement), tx.masked(args)...)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	n, err := r.RowsAffected()
+	if n, err = r.RowsAffected(); err == nil {
+		id, err = r.LastInsertId()
+	}
 	tx.changed = tx.changed || n > 0
+	return id, n, err
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (tx *conn) exec(statement string, args ...any) (int64, error) {
+	_, n, err := tx.put(statement, args...)
 	return n, err
 }
 
@@ -134,12 +134,8 @@ func (tx *conn) change(statement string, args ...any) error {
 
 // insert runs a statement that adds one row and returns its id.
 func (tx *conn) insert(statement string, args ...any) (int64, error) {
-	r, err := tx.tx.Exec(tx.on(statement), tx.masked(args)...)
-	if err != nil {
-		return 0, err
-	}
-	tx.changed = true
-	return r.LastInsertId()
+	id, _, err := tx.put(statement, args...)
+	return id, err
 }
 
 // orNow is t, or the time of the transaction when t is zero.

@@ -63,13 +63,13 @@ func (tx InboxTx) AddUpdate(u Update) (id InboxID, added bool, err error) {
 	if u.State == "" {
 		u.State = InboxNew
 	}
-	n, err := tx.exec(`INSERT INTO inbox (channel, bot, update_id, kind, chat, thread, message, sender,
+	row, n, err := tx.put(`INSERT INTO inbox (channel, bot, update_id, kind, chat, thread, message, sender,
 			is_group, from_bot, anonymous, raw, state, turn, note, received_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?)
 		ON CONFLICT (channel, bot, update_id) DO NOTHING`,
 		u.Channel, u.Bot, u.Update.ID, u.Kind, u.Address.Chat.ID, u.Address.Thread, u.Message, u.From,
 		u.Group, u.FromBot, u.Anonymous, tx.rawOf(u), u.State, u.Turn, u.Note, tx.orNow(u.ReceivedAt))
-	if err == nil {
+	if id = InboxID(row); err == nil && n == 0 {
 		err = tx.tx.QueryRow(`SELECT id FROM inbox WHERE channel = ? AND bot = ? AND update_id = ?`,
 			u.Channel, u.Bot, u.Update.ID).Scan(&id)
 	}
@@ -117,13 +117,10 @@ func (tx InboxTx) StartUpdates(t TurnID, ids ...InboxID) error {
 // EndUpdates sets the final state of updates, and takes out of them what has the
 // shape of a secret.
 func (tx InboxTx) EndUpdates(s InboxState, note string, ids ...InboxID) error {
-	rows, err := query(tx, scanUpdate, `SELECT `+updateColumns+` FROM inbox WHERE id IN (SELECT value FROM json_each(?))`, idList(ids))
-	if err == nil {
-		_, err = tx.exec(`UPDATE inbox SET state = ?, note = ? WHERE id IN (SELECT value FROM json_each(?))`,
-			s, note, idList(ids))
-	}
+	rows, err := query(tx, scanUpdate, `UPDATE inbox SET state = ?, note = ? WHERE id IN (SELECT value FROM json_each(?)) RETURNING `+updateColumns,
+		tx.masked([]any{s, note, idList(ids)})...)
+	tx.changed = true
 	for _, u := range rows {
-		u.State = s
 		if raw := tx.rawOf(u); err == nil && string(raw) != string(u.Raw) {
 			_, err = tx.exec(`UPDATE inbox SET raw = ? WHERE id = ?`, raw, u.ID)
 		}

@@ -3,11 +3,13 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
@@ -178,4 +180,47 @@ func TestChats(t *testing.T) {
 		step(func(tx *store.Tx) error { return tx.Chats().SeeChat("telegram", 1, "", time.Time{}) })
 		check(store.Chat{Channel: "telegram", ID: 1, Name: "One", SeenAt: at(5)}, two, three)
 	})
+}
+
+// TestPastGoesOnFromWhatIsKnown: what a session held before is as good as reading all of
+// it again, whatever came since.
+func TestPastGoesOnFromWhatIsKnown(t *testing.T) {
+	s := open(t, t.TempDir())
+	random := rand.New(rand.NewPCG(1, 2))
+	var id, other store.SessionID
+	write(t, s, func(tx *store.Tx) error {
+		session, err := tx.Sessions().Session(anna)
+		must(t, err)
+		id = session.ID
+		next, err := tx.Sessions().StartSession(anna)
+		other = next.ID
+		return err
+	})
+	known := map[store.SessionID]*store.Past{}
+	for round := range 200 {
+		of, limit := []store.SessionID{id, other}[random.IntN(2)], 4+random.IntN(3)
+		write(t, s, func(tx *store.Tx) error {
+			var last store.MessageID
+			for range random.IntN(9) {
+				m, err := tx.Sessions().AddMessage(store.Message{Session: of, Body: llm.Text(llm.RoleUser, fmt.Sprint(round))})
+				must(t, err)
+				last = m
+			}
+			if last > 0 && random.IntN(5) == 0 {
+				return tx.Sessions().AddSummary(store.Summary{Session: of, Through: last - 1, Text: "before"})
+			}
+			return nil
+		})
+		read(t, s, func(tx *store.Tx) error {
+			want, err := tx.Sessions().Past(of, limit, nil)
+			must(t, err)
+			got, err := tx.Sessions().Past(of, limit, known[[]store.SessionID{id, other}[random.IntN(2)]])
+			must(t, err)
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("round %d: %s", round, diff)
+			}
+			known[of] = &got
+			return nil
+		})
+	}
 }

@@ -57,10 +57,19 @@ func (tx SessionsTx) AddSummary(s Summary) error {
 	return wrap(err, "add summary")
 }
 
-// Past returns what a session holds for a model, with limit messages at most.
-func (tx SessionsTx) Past(id SessionID, limit int) (p Past, err error) {
+// Past returns what a session holds for a model, with limit messages at most. known is
+// what a session held before, or nil: messages stay as they are, so only later ones are read.
+func (tx SessionsTx) Past(id SessionID, limit int, known *Past) (p Past, err error) {
 	if p.Summary, err = tx.LastSummary(id); optional(err) != nil {
 		return p, err
+	}
+	if known != nil && len(known.Messages) >= max(1, min(limit, known.Count)) && known.Messages[0].Session == id && known.Summary.ID == p.Summary.ID {
+		n := len(known.Messages)
+		newer, err := tx.MessagesAfter(id, known.Messages[n-1].ID, limit)
+		if err != nil || len(newer) < limit {
+			p.Messages, p.Count = slices.Concat(known.Messages, newer)[max(0, n+len(newer)-limit):], known.Count+len(newer)
+			return p, err
+		}
 	}
 	p.Messages, err = query(tx, scanMessage, historyAfterSQL, id, p.Summary.Through, limit)
 	if err == nil {

@@ -79,8 +79,8 @@ type Request struct {
 	// Allowed is asked before each model call whether the turn may continue.
 	Allowed func() error
 	// Prepare finishes Asked, such as by reading files: it is called once, before the
-	// first model call. Nil: Asked is complete.
-	Prepare func(context.Context) (Prepared, error)
+	// first model call, and tells which file of how many is next. Nil: Asked is complete.
+	Prepare func(ctx context.Context, tell func(n, all int)) (Prepared, error)
 	// Alone is asked when the model has brought something: no message can join from then
 	// on. When it returns false the turn is parked, because a message has joined it. Nil: nothing joins.
 	Alone func() bool
@@ -418,7 +418,7 @@ func withoutModel(ctx context.Context, t *turn) (string, error) {
 	if t.Prepare == nil {
 		return t.label(text), nil
 	}
-	came, err := t.Prepare(ctx)
+	came, err := t.Prepare(ctx, atFile(t))
 	if err != nil {
 		return "", err
 	}
@@ -429,13 +429,22 @@ func withoutModel(ctx context.Context, t *turn) (string, error) {
 	return t.label(text), nil
 }
 
+// atFile shows which of several files is read.
+func atFile(t *turn) func(n, all int) {
+	return func(n, all int) {
+		if all > 1 {
+			t.show.Status(locale.Say(t.settings.Language, locale.ReadingFiles, n, all))
+		}
+	}
+}
+
 // prepare finishes what was asked. alone is the answer when there is nothing that a model
 // could answer.
 func prepare(ctx context.Context, t *turn) (alone string, err error) {
 	if t.Prepare == nil {
 		return "", nil
 	}
-	p, err := t.Prepare(ctx)
+	p, err := t.Prepare(ctx, atFile(t))
 	if err != nil {
 		return "", err
 	}

@@ -66,7 +66,7 @@ func placeholder(name string) bool { return name == "TOOLS.md" || name == "USER.
 func (w *Workspace) Prompt(bot string) string {
 	var parts []string
 	for i, text := range w.texts(sections) {
-		if text = said(sections[i].file, text); text != "" {
+		if text != "" {
 			parts = append(parts, "## "+sections[i].heading+"\n\n"+text)
 		}
 	}

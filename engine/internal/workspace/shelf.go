@@ -69,6 +69,9 @@ func (s shelf) folders() (names []string) {
 
 // parse reads the frontmatter of a skill, unless its file is unchanged.
 func (s shelf) parse(folder string, known parsed) parsed {
+	if s.source == SourceBuiltIn && known.skill.Folder != "" {
+		return known
+	}
 	f, info, err := s.open(folder)
 	if err != nil {
 		return parsed{skill: Skill{Source: s.source, Folder: folder, Fault: fault(err)}}

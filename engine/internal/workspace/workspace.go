@@ -46,7 +46,7 @@ func Open(dir string, log *slog.Logger) *Workspace {
 	return &Workspace{dir: dir, log: log, files: map[string]file{}}
 }
 
-// texts returns the texts of files, "" for a missing, blank or unreadable one.
+// texts returns what files say, "" for a missing, blank or unreadable one.
 func (w *Workspace) texts(files []section) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,6 +113,9 @@ func readFile(root *os.Root, name string) (file, error) {
 	f := file{changed: info.ModTime(), size: info.Size(), text: fit(name, strings.TrimPrefix(string(data), "\ufeff"))}
 	if v := injection.Text(f.text); v.Level == injection.Block && name != HeartbeatFile {
 		f.text, f.refused = "", strings.Join(v.Rules(), ", ")
+	}
+	if name != HeartbeatFile {
+		f.text = said(name, f.text)
 	}
 	return f, nil
 }

@@ -36,16 +36,14 @@ func libraryFault(err error) error {
 	return err
 }
 
-// Read leaves a page empty that is not there: poppler does so, too.
-func (l library) Read(ctx context.Context, first, last int) (texts []string, err error) {
-	for n := first; n <= last; n++ {
-		text, err := l.Text(ctx, n, maxText)
-		if err != nil && !errors.Is(err, pdfium.ErrBroken) {
-			return nil, libraryFault(err)
-		}
-		texts = append(texts, text)
+// Read reads one page, so that those before one that hangs are there. It leaves a page empty
+// that is not there: poppler does so, too.
+func (l library) Read(ctx context.Context, first, _ int) ([]string, error) {
+	text, err := l.Text(ctx, first, maxText)
+	if err != nil && !errors.Is(err, pdfium.ErrBroken) {
+		return nil, libraryFault(err)
 	}
-	return texts, nil
+	return []string{text}, nil
 }
 
 func (l library) Scan(ctx context.Context, page int, stem string) (file string, err error) {

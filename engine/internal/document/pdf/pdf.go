@@ -38,7 +38,7 @@ const (
 
 // Reader reads and draws the pages of a PDF. The first is 1.
 type Reader interface {
-	// Read returns the texts of the pages first to last.
+	// Read returns the text of the page first, and of as many up to last as come with it.
 	Read(ctx context.Context, first, last int) ([]string, error)
 	// Scan draws a page for OCR into a file, stem with an ending.
 	Scan(ctx context.Context, page int, stem string) (file string, err error)

@@ -10,14 +10,14 @@ import (
 )
 
 type wireRequest struct {
-	Model               string        `json:"model"`
-	Messages            []wireMessage `json:"messages"`
-	Tools               []wireTool    `json:"tools,omitempty"`
-	ToolChoice          string        `json:"tool_choice,omitempty"`
-	Stream              bool          `json:"stream,omitempty"`
-	StreamOptions       *usageOption  `json:"stream_options,omitempty"`
-	MaxTokens           int           `json:"max_tokens,omitempty"`
-	MaxCompletionTokens int           `json:"max_completion_tokens,omitempty"`
+	Model               string       `json:"model"`
+	Messages            []any        `json:"messages"`
+	Tools               []wireTool   `json:"tools,omitempty"`
+	ToolChoice          string       `json:"tool_choice,omitempty"`
+	Stream              bool         `json:"stream,omitempty"`
+	StreamOptions       *usageOption `json:"stream_options,omitempty"`
+	MaxTokens           int          `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int          `json:"max_completion_tokens,omitempty"`
 }
 
 type usageOption struct {
@@ -39,10 +39,13 @@ type wireMessage struct {
 	extra map[string]json.RawMessage
 }
 
+// plainMessage is a message without extra: what MarshalJSON brings is read again, and most
+// messages need none.
+type plainMessage wireMessage
+
 // MarshalJSON adds extra.
 func (m wireMessage) MarshalJSON() ([]byte, error) {
-	type plain wireMessage
-	body, err := json.Marshal(plain(m))
+	body, err := json.Marshal(plainMessage(m))
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +109,13 @@ func encode(provider string, c Compat, r llm.Request) ([]byte, error) {
 	}
 	ids := protocol.NewIDs(c.ToolIDFormat, msgs)
 	for _, m := range msgs {
-		w.Messages = append(w.Messages, encodeMessage(c, ids, pictures, m)...)
+		for _, wire := range encodeMessage(c, ids, pictures, m) {
+			if len(wire.extra) > 0 {
+				w.Messages = append(w.Messages, wire)
+			} else {
+				w.Messages = append(w.Messages, plainMessage(wire))
+			}
+		}
 	}
 	body, err := json.Marshal(w)
 	if err != nil {
