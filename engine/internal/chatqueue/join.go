@@ -1,6 +1,7 @@
 package chatqueue
 
 import (
+	"context"
 	"time"
 
 	"klawbot/engine/internal/lifecycle"
@@ -54,6 +55,9 @@ func (s *Queues) Open(row store.Turn) (j *Join, late []Item) {
 	}
 	if l.join == nil || l.join.Turn != row.ID {
 		l.join = &Join{queue: l, Turn: row.ID, stored: make(chan struct{}, 1)}
+		if l.ctx != nil { // /stop may have come while the turn was stored
+			l.join.ended = context.Cause(l.ctx)
+		}
 	}
 	j = l.join
 	if j.state = joinOpen; j.ended != nil {

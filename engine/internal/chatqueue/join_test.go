@@ -1,0 +1,69 @@
+package chatqueue_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"klawbot/engine/internal/chatqueue"
+	"klawbot/engine/internal/lifecycle"
+	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
+	"klawbot/gateway"
+)
+
+// TestMessageBehindStopHasItsOwnTurn: /stop and a message come while the first turn, or one
+// that the last end of the process interrupted, is still being stored or read. The message
+// does not become a part of what was stopped.
+func TestMessageBehindStopHasItsOwnTurn(t *testing.T) {
+	at := gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 1}}
+	message := func(text string) chatqueue.Item {
+		return chatqueue.Item{Row: store.Update{Update: gateway.Update{Address: at}, ReceivedAt: time.Now()}, Msg: gateway.Message{Text: text}}
+	}
+	for name, begin := range map[string]func(*chatqueue.Queues){
+		"new":     func(q *chatqueue.Queues) { q.Add(message("hi"), false) },
+		"resumed": func(q *chatqueue.Queues) { q.Resume(store.Turn{ID: 1, Address: at}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			type turn struct {
+				texts, late []string
+				stopped     bool
+			}
+			turns := make(chan turn, 2)
+			var q *chatqueue.Queues
+			run := func(ctx context.Context, id store.TurnID, items []chatqueue.Item) {
+				if id == 1 {
+					q.Stop(at)
+					q.Add(message("next"), false)
+				}
+				_, late := q.Open(store.Turn{ID: id, Address: at})
+				turns <- turn{textsOf(items), textsOf(late), errors.Is(context.Cause(ctx), lifecycle.ErrStopped)}
+			}
+			var last store.TurnID
+			q = chatqueue.New(chatqueue.Config{
+				Life:     lifecycle.New(lifecycle.Config{}),
+				Settings: func() settings.Settings { return settings.Settings{Debounce: time.Millisecond} },
+				Answer:   func(ctx context.Context, items []chatqueue.Item) { last++; run(ctx, last, items) },
+				Resume:   func(ctx context.Context, row store.Turn) { last = row.ID; run(ctx, last, nil) },
+				Log:      slog.New(slog.DiscardHandler),
+			})
+			q.Begin(t.Context(), t.Context())
+			begin(q)
+			if first := <-turns; !first.stopped || len(first.late) > 0 {
+				t.Fatalf("the first turn is %+v", first)
+			}
+			if second := <-turns; second.stopped || len(second.texts) != 1 || second.texts[0] != "next" {
+				t.Errorf("the second turn is %+v", second)
+			}
+		})
+	}
+}
+
+func textsOf(items []chatqueue.Item) (texts []string) {
+	for _, it := range items {
+		texts = append(texts, it.Msg.Text)
+	}
+	return texts
+}
