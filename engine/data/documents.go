@@ -85,6 +85,9 @@ func PullDocuments(ctx context.Context, p AssetPull) (err error) {
 		defer func() { _ = os.RemoveAll(dir) }() // the system removes what is left
 		pull.From, pull.Progress = dir, nil
 	}
+	if kept[1].Check(p.Dir) != nil { // what is there may be the licenses of another version
+		_ = os.Remove(filepath.Join(p.Dir, filepath.FromSlash(licenses))) // as a rule it is not there
+	}
 	for _, a := range kept {
 		if err := pull.Bring(ctx, a); err != nil {
 			return err

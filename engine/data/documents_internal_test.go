@@ -74,7 +74,8 @@ func (s through) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestPullOfPDFium: the library comes out of a published wheel, also after a broken
 // connection, with its licenses and nothing else; a folder, an address and a wheel have it,
-// too; a damaged one is replaced; another one is refused.
+// too; a damaged one is replaced; another one is refused, and the
+// licenses that it left are replaced.
 func TestPullOfPDFium(t *testing.T) {
 	system := runtime.GOOS + "/" + runtime.GOARCH
 	before, known := pdfiumWheels[system]
@@ -142,6 +143,14 @@ func TestPullOfPDFium(t *testing.T) {
 	if err := PullDocuments(t.Context(), AssetPull{Dir: other, From: file, HTTP: client}); err == nil || !strings.Contains(err.Error(), "is not the expected file") || pdfium.Find([]string{other}) != "" {
 		t.Errorf("%v", err)
 	}
+	licenses := filepath.Join(other, "documents", "LICENSES.txt")
+	if err := os.WriteFile(licenses, []byte("of another version"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := PullDocuments(t.Context(), AssetPull{Dir: other, From: dir, HTTP: client}); err != nil {
+		t.Fatal(err)
+	}
+	complete(other)
 }
 
 // TestPDFiumOfEverySystem: each has its wheel, sums and size.
