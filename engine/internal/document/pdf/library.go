@@ -3,6 +3,7 @@ package pdf
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"klawbot/engine/internal/confined"
 	"klawbot/engine/internal/document/pdfium"
@@ -30,6 +31,8 @@ func libraryFault(err error) error {
 		return &confined.Fault{Kind: confined.TooMuch, Detail: "more than 24 MB of text"}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &confined.Fault{Kind: confined.GaveUp, Detail: "pdfium took too long"}
+	case errors.Is(err, pdfium.ErrLibrary) && strings.Contains(err.Error(), "failed to map segment"):
+		return &confined.Fault{Kind: confined.NoReader, Detail: mayNotRun}
 	case errors.Is(err, pdfium.ErrLibrary): // the pull replaces a damaged file
 		return &confined.Fault{Kind: confined.NoReader, Detail: pull}
 	}

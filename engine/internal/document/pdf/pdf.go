@@ -30,6 +30,8 @@ const InstallPoppler = "apt install poppler-utils"
 
 const (
 	pull = "klawbot assets pull --documents"
+	// mayNotRun helps where the disk of the library takes no programs.
+	mayNotRun = "mount the data directory without noexec, or " + InstallPoppler
 	// scanDots is the resolution that OCR gets, in dots an inch.
 	scanDots = 200
 	// maxText bounds the text of a page, in characters.
