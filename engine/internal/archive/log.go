@@ -91,8 +91,10 @@ func (l *logs) append(path string, records []record, secrets *redact.Set) error 
 		}
 	}
 	var text []byte
+	found := false
 	for _, r := range records {
 		if there[r.ID] {
+			found = true
 			continue
 		}
 		line, err := r.line(secrets)
@@ -107,7 +109,7 @@ func (l *logs) append(path string, records []record, secrets *redact.Set) error 
 	if l.known == nil || len(l.known) >= logsKnown {
 		l.known = map[string]bool{}
 	}
-	l.known[path] = true
+	l.known[path] = !found // else the file may have later ones, too
 	return nil
 }
 

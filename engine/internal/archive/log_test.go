@@ -83,6 +83,32 @@ func TestDatabaseOfAnotherHostBringsItsLogs(t *testing.T) {
 	}
 }
 
+// TestLongLogIsNotRepeated: the log of a day has more messages than are written at once.
+func TestLongLogIsNotRepeated(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	want := map[string]int{}
+	write(t, s, func(tx *store.Tx) error {
+		for i := range 500 {
+			uid := fmt.Sprint("u", i)
+			want[uid] = 1
+			if err := tell(anna, store.Message{UID: uid, Body: llm.Text(llm.RoleUser, uid), At: day})(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	must(t, s.WriteLog(t.Context()))
+	must(t, s.Close())
+	must(t, os.Remove(filepath.Join(dir, "instance"))) // as a host that takes over does
+	s = open(t, dir)
+	must(t, s.WriteLog(t.Context()))
+	must(t, s.Close())
+	if diff := cmp.Diff(want, logged(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestWriteLogRecords(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
