@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/advice"
 	"klawbot/tools"
 )
 
@@ -154,7 +155,7 @@ func (m *Media) sentence(f *file, err error) string {
 		if f.sound() {
 			return m.say(locale.NoEars)
 		}
-		return m.about(f, locale.MediaNoReader, fault.Detail)
+		return m.about(f, locale.MediaNoReader, advice.Text(fault.Detail))
 	case confined.NoWords:
 		return m.say(locale.MediaNoWords)
 	case confined.NoDecoder:

@@ -10,6 +10,7 @@ import (
 	"klawbot/engine/internal/document"
 	"klawbot/engine/internal/document/pdfium"
 	"klawbot/engine/settings"
+	"klawbot/internal/advice"
 	"klawbot/tools"
 	"klawbot/tools/media"
 )
@@ -64,7 +65,7 @@ func refusal(name string, err error) error {
 	case text == "":
 		return err
 	case strings.Count(text, "%s") == 2:
-		return fmt.Errorf(text, name, fault.Detail)
+		return fmt.Errorf(text, name, advice.Text(fault.Detail))
 	case fault.Detail != "" && fault.Kind != confined.GaveUp:
 		text += " (" + strings.ReplaceAll(fault.Detail, "%", "") + ")"
 	}
