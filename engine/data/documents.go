@@ -57,7 +57,7 @@ func pdfiumAssets(system, processor string) (wheel embed.Asset, kept []embed.Ass
 		}, nil
 }
 
-// PullDocuments downloads the library PDFium, which reads PDFs, and checks it. What is
+// PullDocuments downloads the PDFium library, which reads PDFs, and checks it. What is
 // there is not downloaded again. p.From may also be the wheel of the package.
 func PullDocuments(ctx context.Context, p AssetPull) (err error) {
 	wheel, kept, err := pdfiumAssets(runtime.GOOS, runtime.GOARCH)
@@ -78,7 +78,7 @@ func PullDocuments(ctx context.Context, p AssetPull) (err error) {
 		defer func() { err = errors.Join(err, os.Remove(file)) }()
 	}
 	if file != "" {
-		dir, err := unpackPDFium(file)
+		dir, err := unpackWheel(file, pdfiumAndLicenses)
 		if err != nil {
 			return err
 		}
@@ -101,26 +101,14 @@ func isWheel(from string) bool {
 	return filepath.Ext(from) == ".whl" && !strings.Contains(from, "://")
 }
 
-// unpackPDFium puts the library of a wheel, and its licenses in one file, into a folder, as
-// a folder of assets has them. The caller removes the folder.
-func unpackPDFium(file string) (dir string, err error) {
-	archive, err := zip.OpenReader(file)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", file, err)
-	}
-	defer func() { _ = archive.Close() }() // it was only read
-	if dir, err = os.MkdirTemp("", "klawbot-wheel-"); err != nil {
-		return "", err
-	}
+// pdfiumAndLicenses takes the library out of a wheel of pypdfium2, and its licenses into one
+// file.
+func pdfiumAndLicenses(wheel *zip.ReadCloser, dir string) error {
 	library := filepath.FromSlash(pdfium.Path())
-	err = unpackMember(archive, "pypdfium2_raw/"+filepath.Base(library), filepath.Join(dir, library))
-	if err == nil {
-		err = joinLicenses(archive, filepath.Join(dir, filepath.FromSlash(licenses)))
+	if err := unpackMember(wheel, "pypdfium2_raw/"+filepath.Base(library), filepath.Join(dir, library)); err != nil {
+		return err
 	}
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("%s: %w", file, err), os.RemoveAll(dir))
-	}
-	return dir, nil
+	return joinLicenses(wheel, filepath.Join(dir, filepath.FromSlash(licenses)))
 }
 
 // joinLicenses puts the licenses of a wheel into one file, each below its name.

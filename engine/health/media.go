@@ -55,7 +55,7 @@ func documentOptions(c settings.Documents, assets []string) document.Options {
 func readingFinding(ctx context.Context, c settings.Documents, assets []string) Finding {
 	if err := document.TrySample(ctx, documentOptions(c, assets)); err != nil {
 		if fault, is := errors.AsType[*confined.Fault](err); is && fault.Kind == confined.NoReader {
-			return Broken("reading", fault.Detail, errors.New("the library PDFium cannot be loaded"))
+			return Broken("reading", fault.Detail, errors.New("the PDFium library cannot be loaded"))
 		}
 		return Broken("reading", sampleFix(err), err)
 	}

@@ -243,7 +243,7 @@ func TestTalkWithTheKeyboard(t *testing.T) {
 }
 
 // TestPageThatComesBackShowsNoOldDraft: while a page looks away, an answer that grew is
-// taken back, as it is when it moves below what came meanwhile.
+// taken back, as it is when it moves below what came in between.
 func TestPageThatComesBackShowsNoOldDraft(t *testing.T) {
 	c := start(t)
 	id, err := c.Send(t.Context(), home, gateway.Part{Text: "The fol", Yield: true})

@@ -54,8 +54,8 @@ func TestBackgroundJob(t *testing.T) {
 	}
 }
 
-// TestEndedJobShowsAllOfItsOutput: whoever reads that a job has ended need not look
-// again. The note about a file that was put back comes last, just before the end.
+// TestEndedJobShowsAllOfItsOutput: after the end of a job, its output needs no second
+// look. The note about a file that was put back comes last, just before the end.
 func TestEndedJobShowsAllOfItsOutput(t *testing.T) {
 	b := newBench(t)
 	b.bare = true

@@ -232,7 +232,7 @@ func drawn(t *testing.T, content string, o document.Options) {
 	}
 }
 
-// TestPDFForm: what somebody has filled in is a part of the page.
+// TestPDFForm: what a person has filled in is a part of the page.
 func TestPDFForm(t *testing.T) {
 	file := pdfOf("<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[6 0 R]>>>>", "<</Type/Pages/Count 1/Kids[3 0 R]>>",
 		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>/Annots[6 0 R]>>",

@@ -185,9 +185,9 @@ func (w *Window) converse(ctx context.Context, past store.Past) (err error) {
 
 // begin reads what the session holds for a model, and the tools that it has shown.
 func (w *Window) begin(ctx context.Context) (past store.Past, err error) {
-	kept := &w.builder.pasts[w.in.Session%store.SessionID(len(w.builder.pasts))]
+	before := &w.builder.pasts[w.in.Session%store.SessionID(len(w.builder.pasts))]
 	err = w.builder.config.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		if past, err = tx.Sessions().Past(w.in.Session, w.in.Settings.ContextWindow, kept.Load()); err != nil {
+		if past, err = tx.Sessions().Past(w.in.Session, w.in.Settings.ContextWindow, before.Load()); err != nil {
 			return err
 		}
 		kept, err := tx.Sessions().ShownTools(w.in.Session)
@@ -199,7 +199,7 @@ func (w *Window) begin(ctx context.Context) (past store.Past, err error) {
 		return past, fmt.Errorf("read the history: %w", err)
 	}
 	if w.builder.tokens.Messages(store.Bodies(past.Messages)) < keptTokens {
-		kept.Store(&past)
+		before.Store(&past)
 	}
 	return past, nil
 }

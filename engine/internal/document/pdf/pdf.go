@@ -1,5 +1,5 @@
 // Package pdf reads and draws the pages of PDFs: with the programs of poppler-utils, or
-// with the library PDFium. It runs in the child process of package confined; what is wrong
+// with the PDFium library. It runs in the child process of package confined; what is wrong
 // is a fault of that package.
 package pdf
 

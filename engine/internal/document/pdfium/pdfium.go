@@ -1,4 +1,4 @@
-// Package pdfium reads and draws PDFs with the library PDFium. It loads the library from
+// Package pdfium reads and draws PDFs with the PDFium library. It loads the library from
 // a file when the first document is opened, so the program works without it.
 //
 // A foreign file may crash the library, and a process that has loaded it. So only the
@@ -162,7 +162,7 @@ import (
 
 // What is wrong.
 var (
-	ErrLibrary = errors.New("the library PDFium cannot be loaded")
+	ErrLibrary = errors.New("the PDFium library cannot be loaded")
 
 	ErrLocked = errors.New("the PDF needs a password")
 	ErrBroken = errors.New("the PDF is damaged, or none")
