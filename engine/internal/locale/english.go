@@ -31,7 +31,7 @@ var english = [phraseCount]string{
 	JobPaused:         "⏸ Schedule %q is paused: %s\nTo resume it: /schedule resume %[1]s",
 	RemindUsage:       "Usage: /remind TIME TEXT. Examples: /remind tomorrow at 9 call mom, /remind in 20 minutes tea, /remind on Monday at 10:30 report.",
 	RemindOffer:       "🔁 %s (%s): %s?\nNext: %s",
-	RemindOfferWords:  "Yes: /schedule resume %[1]s, no: /schedule delete %[1]s",
+	RemindOfferWords:  "Yes: /schedule resume %[1]s, no: /schedule remove %[1]s",
 	RemindUnconfirmed: "not confirmed",
 	RemindRepeats:     "🔁 %s: %s\nNext: %s. To change it: /schedule",
 	RemindDeclined:    "No reminder is set.",

@@ -31,7 +31,7 @@ var russian = [phraseCount]string{
 	JobPaused:         "⏸ Расписание %q приостановлено: %s\nСнова включить: /schedule resume %[1]s",
 	RemindUsage:       "Использование: /remind ВРЕМЯ ТЕКСТ. Примеры: /remind завтра в 9 позвонить маме, /remind через 20 минут чай, /remind в понедельник в 10:30 отчёт.",
 	RemindOffer:       "🔁 %s (%s): %s?\nБлижайшие: %s",
-	RemindOfferWords:  "Да: /schedule resume %[1]s, нет: /schedule delete %[1]s",
+	RemindOfferWords:  "Да: /schedule resume %[1]s, нет: /schedule remove %[1]s",
 	RemindUnconfirmed: "не подтверждено",
 	RemindRepeats:     "🔁 %s: %s\nСледующее: %s. Изменить: /schedule",
 	RemindDeclined:    "Напоминание не создано.",
