@@ -74,7 +74,7 @@ func (a *Archive) writeLogBatch(ctx context.Context) (int, error) {
 		ids[i] = e.ID
 	}
 	for path, records := range files {
-		if err := a.logs.append(path, records, a.store.Secrets()); err != nil {
+		if err := a.logs.append(path, records, a.store.Secrets(), len(batch) < logBatch); err != nil {
 			return 0, err
 		}
 	}
@@ -82,7 +82,8 @@ func (a *Archive) writeLogBatch(ctx context.Context) (int, error) {
 	return len(batch), a.store.WriteUnsynced(ctx, func(tx *store.Tx) error { return tx.Archive().MarkLogged(ids...) })
 }
 
-func (l *logs) append(path string, records []record, secrets *redact.Set) error {
+// append adds messages to a log. last says that no more wait to be logged.
+func (l *logs) append(path string, records []record, secrets *redact.Set, last bool) error {
 	var there map[string]bool
 	if !l.known[path] {
 		var err error
@@ -91,10 +92,8 @@ func (l *logs) append(path string, records []record, secrets *redact.Set) error 
 		}
 	}
 	var text []byte
-	found := false
 	for _, r := range records {
 		if there[r.ID] {
-			found = true
 			continue
 		}
 		line, err := r.line(secrets)
@@ -106,10 +105,13 @@ func (l *logs) append(path string, records []record, secrets *redact.Set) error 
 	if err := appendFile(path, text); err != nil {
 		return err
 	}
+	if len(there) > 0 && !last {
+		return nil // the file may have later ones, too
+	}
 	if l.known == nil || len(l.known) >= logsKnown {
 		l.known = map[string]bool{}
 	}
-	l.known[path] = !found // else the file may have later ones, too
+	l.known[path] = true
 	return nil
 }
 

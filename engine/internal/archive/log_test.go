@@ -1,6 +1,7 @@
 package archive_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -101,6 +102,38 @@ func TestLongLogIsNotRepeated(t *testing.T) {
 	must(t, s.WriteLog(t.Context()))
 	must(t, s.Close())
 	must(t, os.Remove(filepath.Join(dir, "instance"))) // as a host that takes over does
+	s = open(t, dir)
+	must(t, s.WriteLog(t.Context()))
+	must(t, s.Close())
+	if diff := cmp.Diff(want, logged(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestGapInALogIsFilled: what is missing at its start is added, and what is there stays alone.
+func TestGapInALogIsFilled(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	want := map[string]int{}
+	write(t, s, func(tx *store.Tx) error {
+		for i := range 500 {
+			uid := fmt.Sprint("u", i)
+			want[uid] = 1
+			if err := tell(anna, store.Message{UID: uid, Body: llm.Text(llm.RoleUser, uid), At: day})(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	must(t, s.WriteLog(t.Context()))
+	must(t, s.Close())
+	logs, err := filepath.Glob(filepath.Join(dir, "conversations", "*", "*.jsonl"))
+	must(t, err)
+	text, err := os.ReadFile(logs[0])
+	must(t, err)
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	must(t, os.WriteFile(logs[0], bytes.Join(lines[300:], nil), 0o600))
+	must(t, os.Remove(filepath.Join(dir, "instance")))
 	s = open(t, dir)
 	must(t, s.WriteLog(t.Context()))
 	must(t, s.Close())

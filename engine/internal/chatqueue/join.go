@@ -154,7 +154,7 @@ func (s *Queues) Again(j *Join, row store.Turn) {
 // over, none can until the turn has begun again. Queues.mu is held.
 func (j *Join) quiet(debounce time.Duration) time.Duration {
 	if j.storing > 0 {
-		return debounce
+		return gatherMax // until Joined
 	}
 	pause := patience(debounce, debounce, j.last)
 	until := j.last.Row.ReceivedAt.Add(pause)

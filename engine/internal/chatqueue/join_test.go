@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
+	"slices"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"klawbot/engine/internal/chatqueue"
@@ -14,14 +18,16 @@ import (
 	"klawbot/gateway"
 )
 
+var at = gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 1}}
+
+func message(text string) chatqueue.Item {
+	return chatqueue.Item{Row: store.Update{Update: gateway.Update{Address: at}, ReceivedAt: time.Now()}, Msg: gateway.Message{Text: text}}
+}
+
 // TestMessageBehindStopHasItsOwnTurn: /stop and a message come while the first turn, or one
 // that the last end of the process interrupted, is still being stored or read. The message
 // does not become a part of what was stopped.
 func TestMessageBehindStopHasItsOwnTurn(t *testing.T) {
-	at := gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 1}}
-	message := func(text string) chatqueue.Item {
-		return chatqueue.Item{Row: store.Update{Update: gateway.Update{Address: at}, ReceivedAt: time.Now()}, Msg: gateway.Message{Text: text}}
-	}
 	for name, begin := range map[string]func(*chatqueue.Queues){
 		"new":     func(q *chatqueue.Queues) { q.Add(message("hi"), false) },
 		"resumed": func(q *chatqueue.Queues) { q.Resume(store.Turn{ID: 1, Address: at}) },
@@ -59,6 +65,75 @@ func TestMessageBehindStopHasItsOwnTurn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestMessageBehindStopIsNotTakenByTheStoppedTurn: both come just before the queue takes
+// what its next turn answers.
+func TestMessageBehindStopIsNotTakenByTheStoppedTurn(t *testing.T) {
+	for n := range int32(4) { // whichever look at the settings they come with
+		var q *chatqueue.Queues
+		var looks atomic.Int32
+		turns := make(chan error, 2)
+		q = chatqueue.New(chatqueue.Config{
+			Life: lifecycle.New(lifecycle.Config{}),
+			Settings: func() settings.Settings {
+				if looks.Add(1) == n+1 {
+					q.Stop(at)
+					q.Add(message("next"), false)
+				}
+				return settings.Settings{}
+			},
+			Answer: func(ctx context.Context, items []chatqueue.Item) {
+				if slices.Contains(textsOf(items), "next") {
+					turns <- context.Cause(ctx)
+				}
+			},
+			Log: slog.New(slog.DiscardHandler),
+		})
+		q.Begin(t.Context(), t.Context())
+		q.Add(message("hi"), false)
+		for looks.Load() <= n {
+			q.Add(message("hi"), false)
+			runtime.Gosched()
+		}
+		if err := <-turns; err != nil {
+			t.Errorf("/stop with look %d: the turn of the next message has ended: %v", n+1, err)
+		}
+	}
+}
+
+// TestMessageThatJoinsIsStoredBeforeTheTurnBeginsAgain: also where nothing is waited for.
+func TestMessageThatJoinsIsStoredBeforeTheTurnBeginsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var q *chatqueue.Queues
+		var late *chatqueue.Join
+		row := store.Turn{ID: 1, Address: at}
+		again := 0
+		q = chatqueue.New(chatqueue.Config{
+			Life:     lifecycle.New(lifecycle.Config{}),
+			Settings: func() settings.Settings { return settings.Settings{} },
+			Answer: func(context.Context, []chatqueue.Item) {
+				j, _ := q.Open(row)
+				q.Joined(q.Claim(message("two")), message("two"), true)
+				q.Settle(j)
+				late = q.Claim(message("three"))
+				q.Again(j, row)
+			},
+			Resume: func(context.Context, store.Turn) { again++ },
+			Log:    slog.New(slog.DiscardHandler),
+		})
+		q.Begin(t.Context(), t.Context())
+		q.Add(message("one"), false)
+		synctest.Wait()
+		if again > 0 {
+			t.Error("the turn begins again without a message that joins it")
+		}
+		q.Joined(late, message("three"), true)
+		synctest.Wait()
+		if again != 1 {
+			t.Errorf("the turn begins again %d times", again)
+		}
+	})
 }
 
 func textsOf(items []chatqueue.Item) (texts []string) {

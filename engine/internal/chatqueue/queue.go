@@ -192,23 +192,14 @@ func (s *Queues) start(l *queue) {
 // serve runs the chat queue's turns until nothing waits or ctx ends.
 func (s *Queues) serve(ctx context.Context, l *queue) {
 	for ctx.Err() == nil && s.gather(ctx, l) {
-		s.guard(l, func(ctx context.Context) {
-			if t, ok := s.nextResume(l); ok {
-				s.Config.Resume(ctx, t)
-			} else if items := s.take(l); len(items) > 0 { // none when /stop came in between
-				s.Answer(ctx, items)
-			}
-		})
+		s.guard(l)
 	}
 }
 
-// guard runs one turn of a chat queue with a context that /stop and the end of the
+// guard runs the next turn of a chat queue with a context that /stop and the end of the
 // process cancel. A panic ends the turn, not the bot.
-func (s *Queues) guard(l *queue, run func(context.Context)) {
-	s.mu.Lock()
-	l.begin(s.Life.Parking())
-	ctx, cancel := l.ctx, l.stop
-	s.mu.Unlock()
+func (s *Queues) guard(l *queue) {
+	ctx, cancel, run := s.next(l)
 	defer func() {
 		if p := recover(); p != nil {
 			s.Log.Error("turn panicked", "panic", p, "stack", string(debug.Stack()))
@@ -227,13 +218,24 @@ func (s *Queues) guard(l *queue, run func(context.Context)) {
 	run(ctx)
 }
 
-func (s *Queues) nextResume(l *queue) (t store.Turn, ok bool) {
+// next takes what makes up the next turn. Its context begins at once: a message behind a
+// /stop that came since would be stopped, too.
+func (s *Queues) next(l *queue) (ctx context.Context, stop context.CancelCauseFunc, run func(context.Context)) {
+	_, model := s.Settings().Models.For("")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ok = len(l.resumes) > 0; ok {
-		t, l.resumes = l.resumes[0], l.resumes[1:]
+	l.begin(s.Life.Parking())
+	if len(l.resumes) > 0 {
+		row := l.resumes[0]
+		l.resumes = l.resumes[1:]
+		return l.ctx, l.stop, func(ctx context.Context) { s.Config.Resume(ctx, row) }
 	}
-	return t, ok
+	items := l.take(model.Window() / 2)
+	return l.ctx, l.stop, func(ctx context.Context) {
+		if len(items) > 0 { // none when /stop came in between
+			s.Answer(ctx, items)
+		}
+	}
 }
 
 // gather waits until the person has stopped writing for the debounce time. It
@@ -286,12 +288,8 @@ func (s *Queues) quietFor(l *queue) (wait time.Duration, empty bool) {
 }
 
 // take removes what makes up the next turn: one command, or the messages up to
-// the next command, as many as half of the model's budget holds.
-func (s *Queues) take(l *queue) []Item {
-	_, model := s.Settings().Models.For("")
-	budget := model.Window() / 2
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// the next command, as many as a budget of tokens holds. Queues.mu is held.
+func (l *queue) take(budget int) []Item {
 	n, tokens := 0, 0
 	for i, it := range l.items {
 		if it.Msg.Command != "" {
