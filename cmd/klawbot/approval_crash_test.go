@@ -51,7 +51,7 @@ func killBeside(t *testing.T, point string, atOnce bool) {
 	}
 	<-b.exited
 	r.telegram.Inject(nil)
-	b = r.start("")
+	b = r.again(b)
 	if point == "approval.asked" {
 		r.agree(b, chat)
 	}

@@ -116,6 +116,15 @@ func (r *rig) start(binary string, env ...string) *process {
 	return r.startAs([]string{"run"}, binary, env...)
 }
 
+// again starts the bot once more after it was killed. The fake Telegram has noticed that the
+// old poll is gone by then, so a test that waits for a poll waits for the new bot.
+func (r *rig) again(dead *process) *process {
+	r.t.Helper()
+	<-dead.exited
+	r.wait(dead, "the poll of the killed bot ends", func(v telegramtest.State) bool { return !v.Polling() })
+	return r.start("")
+}
+
 // startAs is start for another command than run.
 func (r *rig) startAs(command []string, binary string, env ...string) *process {
 	r.t.Helper()

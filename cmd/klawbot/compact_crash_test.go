@@ -49,7 +49,7 @@ func TestKilledWhileSummingUp(t *testing.T) {
 			if code := b.cmd.ProcessState.ExitCode(); code != -1 {
 				t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
 			}
-			b = r.start("")
+			b = r.again(b)
 			r.wait(b, "all is answered", func(v telegramtest.State) bool { return answered(v, chat, n-1) && v.Pending() == 0 })
 			for range 3 {
 				say(b, n, strings.Repeat("and so on ", 400))

@@ -59,7 +59,7 @@ func killWithFiles(t *testing.T, point string, heard int64) {
 	if code := b.cmd.ProcessState.ExitCode(); code != -1 {
 		t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
 	}
-	b = r.start("")
+	b = r.again(b)
 	r.wait(b, "the answer", func(v telegramtest.State) bool {
 		return strings.Contains(v.Transcript(chat), "the answer") && v.Pending() == 0
 	})
@@ -119,7 +119,7 @@ func TestFileJoins(t *testing.T) {
 			r.telegram.User(chat).Post(telegramtest.Draft{Document: list})
 			if point != "none" {
 				<-b.exited
-				b = r.start("")
+				b = r.again(b)
 			}
 			r.wait(b, "the answer", func(v telegramtest.State) bool {
 				return strings.Contains(v.Transcript(chat), "both: ") && v.Pending() == 0
@@ -175,7 +175,7 @@ func killSpeaking(t *testing.T, point string) {
 	if code := b.cmd.ProcessState.ExitCode(); code != -1 {
 		t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
 	}
-	b = r.start("")
+	b = r.again(b)
 	r.wait(b, "the voice", func(v telegramtest.State) bool {
 		return voicesOf(v.Messages(chat), chat) > 0 && v.Pending() == 0 && v.Polling()
 	})

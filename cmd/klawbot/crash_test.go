@@ -61,7 +61,7 @@ func killAt(t *testing.T, streaming, point string) {
 	if code := b.cmd.ProcessState.ExitCode(); code != -1 {
 		t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
 	}
-	b = r.start("")
+	b = r.again(b)
 	began := time.Now()
 	r.wait(b, "the task is answered", func(v telegramtest.State) bool { return answered(v, chat, 0) && v.Pending() == 0 })
 	if took := time.Since(began); took > 9*time.Second {
@@ -111,7 +111,7 @@ func TestKilledWhileMessageJoins(t *testing.T) {
 	}
 	r.telegram.User(chat).Send("two")
 	<-b.exited
-	b = r.start("")
+	b = r.again(b)
 	r.wait(b, "the answer", func(v telegramtest.State) bool { return v.Count("sendMessage") > 0 && v.Pending() == 0 })
 	if code := b.stop(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))

@@ -27,7 +27,7 @@ func TestRunKilledAtEveryEdge(t *testing.T) {
 			if code := b.cmd.ProcessState.ExitCode(); code != -1 {
 				t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
 			}
-			b = r.start("")
+			b = r.again(b)
 			r.wait(b, "the report", func(v telegramtest.State) bool { return answered(v, chat, 0) && v.Pending() == 0 })
 			r.schedule("task 1", "--at", "in 1s") // beside the running bot
 			r.wait(b, "the next report", func(v telegramtest.State) bool { return answered(v, chat, 1) })
@@ -62,7 +62,7 @@ func TestReminderKilledAtEveryEdge(t *testing.T) {
 			r.schedule("task 0", "--at", "in 1s")
 			b := r.start("", "KLAWBOT_CRASH="+point)
 			<-b.exited
-			b = r.start("")
+			b = r.again(b)
 			// The kill may have come while the reminder was sent; then it comes with ↻.
 			reminders := func(v telegramtest.State, task string) (plain, marked int) {
 				for _, m := range v.Messages(chat) {

@@ -102,7 +102,7 @@ func TestKilledWhileATurnRemembers(t *testing.T) {
 			if code := b.cmd.ProcessState.ExitCode(); code != -1 {
 				t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
 			}
-			b = r.start("")
+			b = r.again(b)
 			r.wait(b, "the task is answered", func(v telegramtest.State) bool { return answered(v, chat, 0) && v.Pending() == 0 })
 			if code := b.stop(); code != 0 {
 				t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))

@@ -30,7 +30,7 @@ func TestKilledInNew(t *testing.T) {
 			if code := b.cmd.ProcessState.ExitCode(); code != -1 {
 				t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
 			}
-			b = r.start("")
+			b = r.again(b)
 			r.wait(b, "the answer to /new", func(v telegramtest.State) bool {
 				return showsText(v, chat, "New conversation started") && v.Pending() == 0
 			})

@@ -96,7 +96,7 @@ func killBesideServer(t *testing.T, k serverKill) {
 		t.Fatalf("the bot was not killed at %s, exit code %d\n%s", k.point, code, tailOf(b.log.String()))
 	}
 	r.telegram.Inject(nil)
-	b = r.start("")
+	b = r.again(b)
 	r.wait(b, "an answer", func(v telegramtest.State) bool { return showsText(v, chat, "so: ") && v.Pending() == 0 })
 	if k.answer != nil {
 		r.wait(b, "the outcome", func(v telegramtest.State) bool { return showsText(v, chat, lostAnswer) })

@@ -27,7 +27,7 @@ func TestKilledBesideAStranger(t *testing.T) {
 				r.pressAllow(b)
 			}
 			<-b.exited
-			b = r.start("")
+			b = r.again(b)
 			if point != "stranger.decided" {
 				r.pressAllow(b)
 			}

@@ -47,7 +47,7 @@ func TestSubagentKilledAtEveryEdge(t *testing.T) {
 			if code := b.cmd.ProcessState.ExitCode(); code != -1 {
 				t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
 			}
-			b = r.start("")
+			b = r.again(b)
 			r.wait(b, "the report", func(v telegramtest.State) bool { return answered(v, chat, 0) && v.Pending() == 0 })
 			r.spawn("task 1") // beside the running bot
 			r.wait(b, "the next report", func(v telegramtest.State) bool { return answered(v, chat, 1) })

@@ -37,7 +37,7 @@ func TestKilledWhileWebPageShowsAnswer(t *testing.T) {
 			if code := b.cmd.ProcessState.ExitCode(); code != -1 {
 				t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
 			}
-			b = r.start("")
+			b = r.again(b)
 			page := p.until("The folder is empty.")
 			if code := b.stop(); code != 0 {
 				t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
@@ -94,7 +94,7 @@ func TestKilledWhileWebPageStreams(t *testing.T) {
 		until(fmt.Sprintf("Answer %d begins.", i))
 		<-time.After(rand.N(500 * time.Millisecond)) // somewhere in the answer
 		b.kill()
-		b = r.start("")
+		b = r.again(b)
 		until(fmt.Sprintf("Answer %d ends.", i))
 		page := p.until(fmt.Sprintf("Answer %d ends.", i))
 		for text, want := range map[string]int{fmt.Sprintf("Answer %d begins.", i): 1, fmt.Sprintf("Answer %d ends.", i): 1, fmt.Sprintf("question %d<", i): 1, "↻": 0} {
